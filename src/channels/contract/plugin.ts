@@ -1,0 +1,271 @@
+import type { Logger } from "../../infra/log.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { ChatType, InboundMediaRef, InboundMessage, InboundSystemEvent, ReceiveOutcome } from "./inbound.ts";
+import type { OutboundMessage, OutboundTarget, SendOptions, SendOutcome, StreamHandle } from "./outbound.ts";
+
+/**
+ * The one contract of every channel, built in or from a plugin. Source: spec channels §1, decisions §6.
+ * Members that a channel lacks are absent; the core asks for the member, never for the channel's name.
+ */
+export interface ChannelPlugin<Account = unknown> {
+  /** Key under `channels`, first part of addresses. */
+  readonly id: string;
+  readonly meta: ChannelMeta;
+  readonly capabilities: ChannelCapabilities;
+  readonly defaults?: { readonly queue?: { readonly debounceMs?: number | undefined } | undefined } | undefined;
+  readonly reload?:
+    | { readonly configPrefixes: readonly string[]; readonly noopPrefixes?: readonly string[] | undefined }
+    | undefined;
+  readonly config: ChannelConfigAdapter<Account>;
+  readonly setup?: ChannelSetupAdapter | undefined;
+  readonly pairing?: ChannelPairingAdapter | undefined;
+  readonly security?: ChannelSecurityAdapter<Account> | undefined;
+  readonly groups?: ChannelGroupsAdapter | undefined;
+  readonly mentions?: { stripMentions(text: string, botUsername?: string): string } | undefined;
+  readonly outbound?: ChannelOutboundAdapter | undefined;
+  readonly streaming?: ChannelStreamingAdapter | undefined;
+  readonly threading?: ChannelThreadingAdapter | undefined;
+  readonly messaging?: ChannelMessagingAdapter | undefined;
+  readonly actions?: ChannelActionsAdapter | undefined;
+  readonly status?: ChannelStatusAdapter<Account> | undefined;
+  readonly gateway?: ChannelGatewayAdapter<Account> | undefined;
+  readonly agentPrompt?: { messageToolHints(cfg: OpenClawConfig): readonly string[] } | undefined;
+  readonly commands?:
+    | { readonly enforceOwnerForCommands?: boolean | undefined; readonly nativeAuto?: boolean | undefined }
+    | undefined;
+  /** Extra RPC names served by the channel. */
+  readonly gatewayMethods?: readonly string[] | undefined;
+}
+
+export interface ChannelMeta {
+  readonly id: string;
+  readonly label: string;
+  readonly selectionLabel: string;
+  readonly docsPath: string;
+  readonly blurb: string;
+  readonly order?: number | undefined;
+  readonly aliases?: readonly string[] | undefined;
+  readonly detailLabel?: string | undefined;
+  readonly systemImage?: string | undefined;
+}
+
+export interface ChannelCapabilities {
+  readonly chatTypes: readonly (ChatType | "thread")[];
+  readonly polls?: boolean | undefined;
+  readonly reactions?: boolean | undefined;
+  readonly edit?: boolean | undefined;
+  readonly reply?: boolean | undefined;
+  readonly threads?: boolean | undefined;
+  readonly media?: boolean | undefined;
+  readonly nativeCommands?: boolean | undefined;
+  readonly blockStreaming?: boolean | undefined;
+}
+
+export interface ChannelConfigAdapter<Account> {
+  listAccountIds(cfg: OpenClawConfig): string[];
+  /** @throws never; a broken account is one that `isConfigured` refuses */
+  resolveAccount(cfg: OpenClawConfig, accountId: string): Account;
+  defaultAccountId(cfg: OpenClawConfig): string;
+  isEnabled(account: Account, cfg: OpenClawConfig): boolean;
+  /** undefined when it can start, else what is missing, for status. */
+  unconfiguredReason(account: Account, cfg: OpenClawConfig): string | undefined;
+  describeAccount?(account: Account, cfg: OpenClawConfig): ChannelAccountSnapshot;
+  resolveAllowFrom?(account: Account): readonly string[];
+  resolveDefaultTo?(account: Account): string | undefined;
+}
+
+/** Answers of `channels add`; every field optional. Source: spec channels §1 (ChannelSetupInput). */
+export interface ChannelSetupInput {
+  readonly name?: string | undefined;
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly useEnv?: boolean | undefined;
+  readonly [key: string]: unknown;
+}
+
+export interface ChannelSetupAdapter {
+  /** undefined when good, else what to change. */
+  validateInput(input: ChannelSetupInput): string | undefined;
+  /** A merge patch for the config file. */
+  applyAccountConfig(cfg: OpenClawConfig, accountId: string, input: ChannelSetupInput): Record<string, unknown>;
+}
+
+export interface ChannelPairingAdapter {
+  /** e.g. `telegramUserId`. */
+  readonly idLabel: string;
+  /** The sender's id as the line a stranger is shown, e.g. `Your Telegram user id: 42`. */
+  idLine(senderId: string): string;
+  normalizeAllowEntry(entry: string): string;
+}
+
+export type DmPolicy = "pairing" | "allowlist" | "open" | "disabled";
+export type GroupPolicy = "open" | "allowlist" | "disabled";
+
+/** What the ingress gate needs to decide about one chat; all lists already normalised. */
+export interface ChannelAccessRules {
+  readonly dmPolicy: DmPolicy;
+  readonly allowFrom: readonly string[];
+  readonly groupPolicy: GroupPolicy;
+  /** Who may speak in this group; undefined falls back to `allowFrom`. */
+  readonly groupAllowFrom: readonly string[] | undefined;
+  /** false: this group or topic is switched off or not listed. */
+  readonly groupListed: boolean;
+  readonly groupEnabled: boolean;
+  readonly requireMention: boolean;
+  /** Exact config line that would admit this group, for status. */
+  readonly groupConfigHint?: string | undefined;
+}
+
+export interface ChannelSecurityAdapter<Account> {
+  resolveAccess(account: Account, cfg: OpenClawConfig, chat: { id: string; type: ChatType; threadId?: string | undefined }): ChannelAccessRules;
+  /** Lower-cased, prefix stripped; the form in which ids are compared. */
+  normalizeEntry(entry: string): string;
+  collectWarnings?(account: Account, cfg: OpenClawConfig): readonly string[];
+}
+
+export interface GroupContext {
+  readonly cfg: OpenClawConfig;
+  readonly accountId: string;
+  readonly groupId: string;
+  readonly threadId?: string | undefined;
+  readonly senderId?: string | undefined;
+  readonly senderName?: string | undefined;
+  readonly senderUsername?: string | undefined;
+  readonly senderE164?: string | undefined;
+}
+
+export interface GroupToolPolicy {
+  readonly allow?: readonly string[] | undefined;
+  readonly alsoAllow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+}
+
+export interface ChannelGroupsAdapter {
+  resolveToolPolicy?(ctx: GroupContext): GroupToolPolicy | undefined;
+}
+
+export interface ChannelOutboundAdapter {
+  readonly textLimit: { readonly max: number; readonly unit: "utf16" | "utf8-bytes" };
+  /** Formats, splits, sends. Never rejects for a platform's answer: that is an outcome. */
+  send(cfg: OpenClawConfig, message: OutboundMessage, options: SendOptions): Promise<SendOutcome>;
+  resolveTarget?(cfg: OpenClawConfig, to: string, accountId: string): { ok: true; to: string; threadId?: string | undefined } | { ok: false; error: string };
+  sendPoll?(cfg: OpenClawConfig, target: OutboundTarget, poll: OutboundPoll, options: SendOptions): Promise<SendOutcome>;
+  /** One "is typing" signal; the core repeats it. Failures are the channel's to log. */
+  sendTyping?(cfg: OpenClawConfig, target: OutboundTarget): Promise<void>;
+  /** emoji "" removes. */
+  react?(cfg: OpenClawConfig, target: OutboundTarget, messageId: string, emoji: string): Promise<void>;
+}
+
+export interface OutboundPoll {
+  readonly question: string;
+  readonly options: readonly string[];
+  readonly maxSelections?: number | undefined;
+  readonly durationSeconds?: number | undefined;
+  readonly isAnonymous?: boolean | undefined;
+}
+
+export interface ChannelStreamingAdapter {
+  readonly blockStreamingCoalesceDefaults?: { readonly minChars: number; readonly idleMs: number } | undefined;
+  /** undefined when this account or chat does not preview. */
+  open?(cfg: OpenClawConfig, target: OutboundTarget): StreamHandle | undefined;
+  /** Closes a preview that a killed process left behind. */
+  closeOrphan?(cfg: OpenClawConfig, accountId: string, ref: unknown): Promise<void>;
+}
+
+export interface ChannelThreadingAdapter {
+  resolveReplyToMode(cfg: OpenClawConfig, accountId: string): "off" | "first" | "all";
+  readonly allowExplicitReplyTagsWhenOff?: boolean | undefined;
+}
+
+export interface ChannelMessagingAdapter {
+  /** Canonical form of an address, or undefined when it is none of this channel. */
+  normalizeTarget(raw: string): string | undefined;
+  readonly hint: string;
+}
+
+export interface ChannelActionContext {
+  readonly cfg: OpenClawConfig;
+  readonly accountId: string;
+  readonly action: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The chat the run belongs to, when it has one on this channel. */
+  readonly current?: { readonly to: string; readonly threadId?: string | undefined; readonly messageId?: string | undefined } | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ChannelActionsAdapter {
+  listActions(cfg: OpenClawConfig): readonly string[];
+  handleAction(ctx: ChannelActionContext): Promise<unknown>;
+}
+
+/** Row of `channels.status`; a channel fills what applies. Source: spec channels §1 (account snapshot). */
+export interface ChannelAccountSnapshot {
+  accountId: string;
+  name?: string | undefined;
+  enabled?: boolean | undefined;
+  configured?: boolean | undefined;
+  running?: boolean | undefined;
+  connected?: boolean | undefined;
+  reconnectAttempts?: number | undefined;
+  lastConnectedAt?: number | null | undefined;
+  lastStartAt?: number | null | undefined;
+  lastStopAt?: number | null | undefined;
+  lastInboundAt?: number | null | undefined;
+  lastOutboundAt?: number | null | undefined;
+  lastEventAt?: number | null | undefined;
+  lastError?: string | null | undefined;
+  mode?: string | undefined;
+  dmPolicy?: string | undefined;
+  allowFrom?: readonly string[] | undefined;
+  tokenSource?: string | undefined;
+  probe?: unknown;
+  lastProbeAt?: number | null | undefined;
+  [extra: string]: unknown;
+}
+
+export interface ChannelStatusAdapter<Account> {
+  probeAccount?(account: Account, cfg: OpenClawConfig, timeoutMs: number): Promise<unknown>;
+  collectStatusIssues?(snapshots: readonly ChannelAccountSnapshot[]): readonly ChannelStatusIssue[];
+}
+
+export interface ChannelStatusIssue {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly kind: "intent" | "permissions" | "config" | "auth" | "runtime";
+  readonly message: string;
+  readonly fix?: string | undefined;
+}
+
+/** The world of one running account. */
+export interface ChannelAccountContext<Account = unknown> {
+  readonly cfg: () => OpenClawConfig;
+  readonly accountId: string;
+  readonly account: Account;
+  /** Bound to { channel, accountId }. */
+  readonly log: Logger;
+  /** Aborted on gateway stop, on manual stop and when the account's config changes. */
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  readonly stateDir: string;
+  /** Takes responsibility for one message; acknowledge the platform unless `unavailable`. */
+  receive(message: InboundMessage): Promise<ReceiveOutcome>;
+  receiveEvent(event: InboundSystemEvent): Promise<ReceiveOutcome>;
+  setStatus(patch: Partial<ChannelAccountSnapshot>): void;
+  /** Commands to offer in the platform's menu. */
+  nativeCommands(): readonly { readonly name: string; readonly description: string }[];
+}
+
+export interface ChannelGatewayAdapter<Account> {
+  /** Resolves when the account has ended (signal aborted); rejects to be restarted with backoff. */
+  startAccount(ctx: ChannelAccountContext<Account>): Promise<void>;
+  /** Fetches one announced medium into `dir`. @throws ChannelError */
+  downloadMedia?(cfg: OpenClawConfig, accountId: string, media: InboundMediaRef, options: { dir: string; maxBytes: number; signal: AbortSignal }): Promise<DownloadedMedia>;
+  logoutAccount?(cfg: OpenClawConfig, accountId: string): Promise<{ cleared: boolean; loggedOut?: boolean | undefined }>;
+}
+
+export interface DownloadedMedia {
+  readonly path: string;
+  readonly mimeType: string;
+  readonly fileName?: string | undefined;
+  readonly sizeBytes: number;
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import type { InboundMessage } from "../channels/contract/index.ts";
+import type { Clock } from "../infra/clock.ts";
+import type { Journal } from "./journal.ts";
+
+/** What a sender may do, fixed when the message came in. A run has the authority of its weakest item. */
+export interface Authority {
+  /** `gateway` for clients with operator scopes, else the channel id. */
+  readonly source: string;
+  readonly senderId: string;
+  readonly isOwner: boolean;
+  readonly commandAuthorized: boolean;
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** A message that the gateway has promised to answer. */
+export interface InboxItem {
+  readonly message: InboundMessage;
+  readonly authority: Authority;
+  readonly wasMentioned: boolean;
+  /** Set for messages of clients: the session they name and the run id they wait for. */
+  readonly client?:
+    | {
+        readonly sessionKey: string;
+        readonly runId: string;
+        readonly thinking?: string | undefined;
+        readonly timeoutMs?: number | undefined;
+        readonly attachments?: readonly { readonly path: string; readonly mimeType: string; readonly fileName?: string | undefined }[] | undefined;
+      }
+    | undefined;
+}
+
+export interface InboxRow extends InboxItem {
+  readonly id: string;
+  readonly seq: number;
+  readonly runId: string | undefined;
+  readonly sessionKey: string | undefined;
+  readonly atMs: number;
+  readonly attempts: number;
+}
+
+export type AcceptOutcome = { readonly kind: "accepted"; readonly row: InboxRow } | { readonly kind: "duplicate" };
+
+const DEDUPE_TTL_MS = 24 * 60 * 60_000;
+const DEDUPE_MAX = 50_000;
+
+export interface Inbox {
+  /** True when this key was seen within 24 h; remembers it otherwise. */
+  seen(key: string): boolean;
+  /** @throws Error when the journal cannot be written: then the platform must not be told "received" */
+  accept(key: string, item: InboxItem): AcceptOutcome;
+  bindRun(ids: readonly string[], runId: string, sessionKey: string): void;
+  finish(ids: readonly string[]): void;
+  /** Oldest first. */
+  unfinished(): InboxRow[];
+  countUnfinished(): number;
+}
+
+export function dedupeKey(message: Pick<InboundMessage, "channel" | "accountId" | "chat" | "messageId">): string {
+  return [message.channel, message.accountId, message.chat.id, message.chat.threadId ?? "", message.messageId].join("|");
+}
+
+export function createInbox(journal: Journal, clock: Clock): Inbox {
+  const insertKey = journal.statement("INSERT OR IGNORE INTO dedupe (key, at) VALUES (?, ?)");
+  const insertItem = journal.statement("INSERT INTO inbox (id, seq, channel, account, item, at) VALUES (?, ?, ?, ?, ?, ?)");
+  const nextSeq = journal.statement("SELECT COALESCE(MAX(seq), 0) + 1 AS seq FROM inbox");
+  const bind = journal.statement("UPDATE inbox SET run_id = ?, session_key = ?, attempts = attempts + 1 WHERE id = ?");
+  const remove = journal.statement("DELETE FROM inbox WHERE id = ?");
+  const open = journal.statement("SELECT * FROM inbox ORDER BY seq");
+  const count = journal.statement("SELECT COUNT(*) AS n FROM inbox");
+  let sinceSweep = 0;
+
+  function rememberKey(key: string): boolean {
+    const { changes } = insertKey.run(key, clock.now());
+    if (++sinceSweep >= 500) {
+      sinceSweep = 0;
+      journal.statement("DELETE FROM dedupe WHERE at < ?").run(clock.now() - DEDUPE_TTL_MS);
+      journal
+        .statement("DELETE FROM dedupe WHERE key IN (SELECT key FROM dedupe ORDER BY at DESC LIMIT -1 OFFSET ?)")
+        .run(DEDUPE_MAX);
+    }
+    return changes === 0;
+  }
+
+  return {
+    seen: rememberKey,
+    accept(key, item) {
+      return journal.transaction<AcceptOutcome>(() => {
+        if (rememberKey(key)) return { kind: "duplicate" };
+        const id = randomUUID();
+        const seq = Number(nextSeq.get()?.["seq"] ?? 1);
+        insertItem.run(id, seq, item.message.channel, item.message.accountId, JSON.stringify(item), clock.now());
+        return { kind: "accepted", row: { ...item, id, seq, runId: undefined, sessionKey: undefined, atMs: clock.now(), attempts: 0 } };
+      });
+    },
+    bindRun(ids, runId, sessionKey) {
+      journal.transaction(() => {
+        for (const id of ids) bind.run(runId, sessionKey, id);
+      });
+    },
+    finish(ids) {
+      if (ids.length === 0) return;
+      journal.transaction(() => {
+        for (const id of ids) remove.run(id);
+      });
+    },
+    unfinished: () => open.all().map(toRow),
+    countUnfinished: () => Number(count.get()?.["n"] ?? 0),
+  };
+}
+
+function toRow(row: Record<string, unknown>): InboxRow {
+  return {
+    ...(JSON.parse(String(row["item"])) as InboxItem),
+    id: String(row["id"]),
+    seq: Number(row["seq"]),
+    runId: row["run_id"] === null ? undefined : String(row["run_id"]),
+    sessionKey: row["session_key"] === null ? undefined : String(row["session_key"]),
+    atMs: Number(row["at"]),
+    attempts: Number(row["attempts"]),
+  };
+}

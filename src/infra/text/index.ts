@@ -1,0 +1,5 @@
+export { safeCutIndex, truncateText } from "./graphemes.ts";
+export { fenceAt, parseFenceSpans } from "./fences.ts";
+export type { FenceSpan } from "./fences.ts";
+export { chunkMarkdownText, chunkPlainText, splitMarkdown } from "./chunk-markdown.ts";
+export type { ChunkMode, MarkdownPiece } from "./chunk-markdown.ts";

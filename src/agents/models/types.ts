@@ -1,0 +1,96 @@
+import type { Api, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@mariozechner/pi-ai";
+
+export interface ModelRef {
+  readonly provider: string;
+  /** Keeps its case. */
+  readonly modelId: string;
+}
+
+export function formatModelRef(ref: ModelRef): string {
+  return `${ref.provider}/${ref.modelId}`;
+}
+
+export type AuthMode = "api-key" | "oauth" | "token" | "aws-sdk" | "none";
+
+export type ModelSource = "session" | "agent" | "defaults" | "providers" | "environment" | "profile" | "localhost" | "offline";
+
+export interface ModelChoice {
+  readonly ref: ModelRef;
+  readonly source: ModelSource;
+  /** One sentence for status: why this model. */
+  readonly reason: string;
+}
+
+/** Everything one attempt needs to call a model. */
+export interface PreparedModel {
+  readonly ref: ModelRef;
+  readonly model: Model<Api>;
+  /** Window in tokens after `agents.defaults.contextTokens`. */
+  readonly contextTokens: number;
+  readonly authMode: AuthMode;
+  readonly profileId: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Replaces pi-ai's transport (offline guide, Ollama's own API). */
+  readonly stream?: ((model: Model<Api>, context: Context, options?: SimpleStreamOptions) => AssistantMessageEventStream) | undefined;
+  /** Parameters from `agents.defaults.models.<ref>.params`. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** false: the catalogue has no price, so cost is unknown, never zero. */
+  readonly priced: boolean;
+}
+
+/** Source: spec agent-pipeline §5.7. */
+export type FailoverReason =
+  | "auth" | "auth_permanent" | "billing" | "rate_limit" | "timeout" | "format" | "model_not_found" | "context_overflow" | "unknown";
+
+export interface ModelRow {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: string;
+  readonly contextWindow?: number | undefined;
+  readonly reasoning?: boolean | undefined;
+  readonly input?: readonly ("text" | "image")[] | undefined;
+  /** A key, profile or loopback server is there. */
+  readonly available: boolean;
+}
+
+export type RefParse =
+  | { readonly ok: true; readonly ref: ModelRef; readonly profileId?: string | undefined; readonly alias?: string | undefined }
+  | { readonly ok: false; readonly error: string; readonly suggestions: readonly string[] };
+
+export type ThinkLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
+export interface ModelService {
+  /** The model of an agent when the session names none: config, providers, environment, localhost, offline guide. */
+  selectDefault(agentId: string): Promise<ModelChoice>;
+  /** Aliases, bare ids, provider synonyms; `…@profile` pins a profile. */
+  parseRef(text: string, agentId: string): Promise<RefParse>;
+  isAllowed(ref: ModelRef, agentId: string): Promise<boolean>;
+  /** Candidates after `selected`, in order. */
+  fallbacks(agentId: string, selected: ModelRef): Promise<ModelRef[]>;
+  /** @throws ModelError (unknown model, no usable key) */
+  prepare(ref: ModelRef, agentId: string, options?: { profileId?: string | undefined; preferredProfileId?: string | undefined }): Promise<PreparedModel>;
+  /** Further usable profiles of the same provider, after `failed`. */
+  nextProfile(prepared: PreparedModel, agentId: string, tried: ReadonlySet<string>): Promise<string | undefined>;
+  reportSuccess(prepared: PreparedModel, agentId: string): Promise<void>;
+  reportFailure(prepared: PreparedModel, agentId: string, reason: FailoverReason): Promise<void>;
+  /** Allowed set, or the whole catalogue. */
+  list(agentId?: string): Promise<ModelRow[]>;
+  aliases(agentId: string): ReadonlyMap<string, ModelRef>;
+  thinkingLevels(ref: ModelRef, agentId: string): Promise<ThinkLevel[]>;
+  defaultThinking(ref: ModelRef, agentId: string): Promise<ThinkLevel>;
+  /** Starts background probes of localhost servers; stops with `close`. */
+  startProbes(): void;
+  close(): void;
+}
+
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+  readonly code: "unknown-model" | "no-key" | "not-allowed" | "window-too-small" | "unavailable";
+  readonly fix: string;
+  constructor(code: ModelError["code"], message: string, fix: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.fix = fix;
+  }
+}

@@ -1,0 +1,83 @@
+import { fenceAt, parseFenceSpans } from "../../infra/text/index.ts";
+
+/** What a reply asks for beside its text. Source: spec agent-pipeline-output §6.4, seed names. */
+export interface ReplyDirectives {
+  readonly text: string;
+  readonly mediaUrls: readonly string[];
+  readonly replyToId?: string | undefined;
+  readonly replyToCurrent: boolean;
+  readonly audioAsVoice: boolean;
+}
+
+const TAG = /\[\[\s*(reply_to_current|reply_to\s*:\s*([^\]\n]+?)|audio_as_voice|voice|media\s*:\s*([^\]\n]+?))\s*\]\][ \t]?/gi;
+const MEDIA_LINE = /^[ \t]*MEDIA:[ \t]*(.+)$/;
+const MAX_SOURCE_CHARS = 4096;
+
+/** Takes the directives out and leaves every other character, code blocks included, as it was. */
+export function parseReplyDirectives(raw: string): ReplyDirectives {
+  const mediaUrls: string[] = [];
+  let replyToId: string | undefined;
+  let replyToCurrent = false;
+  let audioAsVoice = false;
+  const withoutTags = replaceOutsideCode(raw, TAG, (match) => {
+    const name = (match[1] ?? "").toLowerCase();
+    if (match[3] !== undefined) mediaUrls.push(match[3].trim());
+    else if (match[2] !== undefined) replyToId = match[2].trim();
+    else if (name === "reply_to_current") replyToCurrent = true;
+    else audioAsVoice = true;
+  });
+  const { text, media } = takeMediaLines(withoutTags);
+  return { text, mediaUrls: [...mediaUrls, ...media], replyToId, replyToCurrent, audioAsVoice };
+}
+
+/** Removes only the `[[…]]` tags, for text that is shown while it still grows; an unfinished tail is held back. */
+export function stripInlineTags(raw: string): string {
+  const text = replaceOutsideCode(raw, TAG, () => undefined);
+  const open = text.lastIndexOf("[[");
+  return open >= 0 && !text.includes("]]", open) && text.length - open < 80 ? text.slice(0, open) : text;
+}
+
+function replaceOutsideCode(text: string, pattern: RegExp, take: (match: RegExpExecArray) => void): string {
+  if (!text.includes("[[")) return text;
+  const spans = parseFenceSpans(text);
+  let out = "";
+  let from = 0;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    if (fenceAt(spans, match.index)) continue;
+    take(match);
+    out += text.slice(from, match.index);
+    from = match.index + match[0].length;
+    // A tag alone on its line takes the line with it.
+    if ((out === "" || out.endsWith("\n")) && text[from] === "\n") from++;
+  }
+  return out + text.slice(from);
+}
+
+function takeMediaLines(text: string): { text: string; media: string[] } {
+  if (!text.includes("MEDIA:")) return { text, media: [] };
+  const spans = parseFenceSpans(text);
+  const media: string[] = [];
+  const kept: string[] = [];
+  let offset = 0;
+  for (const line of text.split("\n")) {
+    const match = fenceAt(spans, offset + 1) ? null : MEDIA_LINE.exec(line);
+    const sources = match?.[1] ? parseMediaSources(match[1]) : undefined;
+    if (sources) media.push(...sources);
+    else kept.push(line);
+    offset += line.length + 1;
+  }
+  return { text: media.length > 0 ? kept.join("\n").replace(/\n{3,}/g, "\n\n").trim() : text, media };
+}
+
+/** undefined when the line does not name a file or URL: then it is text. */
+function parseMediaSources(rest: string): string[] | undefined {
+  const quoted = /^(["'`])(.+)\1\s*$/.exec(rest.trim());
+  const parts = quoted?.[2] ? [quoted[2]] : rest.trim().split(/\s+/).map((part) => part.replace(/^[`"']|[`"']$/g, ""));
+  return parts.every(isMediaSource) ? parts : undefined;
+}
+
+function isMediaSource(source: string): boolean {
+  if (source === "" || source.length > MAX_SOURCE_CHARS) return false;
+  return /^https?:\/\/|^file:\/\/|^~?[./\\]|^[A-Za-z]:[\\/]|[/\\]/.test(source) || /^[\w.-]+\.[A-Za-z0-9]{1,8}$/.test(source);
+}

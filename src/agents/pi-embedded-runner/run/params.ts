@@ -1,0 +1,66 @@
+import type { BreakPreference } from "../../output/block-chunker.ts";
+import type { ReplyPayload } from "../../output/payload.ts";
+import type { ModelRef, ThinkLevel } from "../../models/types.ts";
+import type { ResolvedAgent } from "../../../routing/index.ts";
+import type { AgentTool } from "../../tools/contract.ts";
+import type { AgentEvent } from "./types.ts";
+
+export type Lane = "main" | "subagent" | "cron" | "nested";
+
+export interface BlockReplyConfig {
+  readonly breakAt: "text_end" | "message_end";
+  readonly chunk: { readonly minChars: number; readonly maxChars: number; readonly breakPreference: BreakPreference; readonly flushOnParagraph: boolean };
+  readonly coalesce: { readonly minChars: number; readonly maxChars: number; readonly idleMs: number } | undefined;
+}
+
+/** What the run answers to; pinned for its whole life. */
+export interface RunChannelContext {
+  readonly channel: string;
+  readonly chatType: "direct" | "group" | "channel";
+  readonly accountId: string | undefined;
+  readonly to: string | undefined;
+  readonly threadId: string | undefined;
+  readonly messageId: string | undefined;
+  readonly capabilities: readonly string[];
+}
+
+export interface RunEmbeddedPiAgentParams {
+  readonly runId: string;
+  readonly agent: ResolvedAgent;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  readonly sessionFile: string;
+  /** The user message; undefined continues from the transcript's leaf after a restart. */
+  readonly prompt: string | undefined;
+  readonly model: ModelRef;
+  readonly fallbacks: readonly ModelRef[];
+  readonly pinnedProfileId?: string | undefined;
+  readonly preferredProfileId?: string | undefined;
+  readonly thinking: ThinkLevel;
+  readonly reasoning: "off" | "on" | "stream";
+  readonly verbose: "off" | "on" | "full";
+  readonly timeoutMs: number;
+  readonly lane: Lane;
+  readonly promptMode: "full" | "minimal" | "none";
+  readonly extraSystemPrompt?: string | undefined;
+  readonly channel: RunChannelContext | undefined;
+  readonly isOwner: boolean;
+  readonly ownerIds: readonly string[];
+  readonly historyLimit?: number | undefined;
+  readonly skillFilter?: readonly string[] | undefined;
+  /** Includes MEMORY.md among the injected files. */
+  readonly includeMemory: boolean;
+  readonly isHeartbeat?: boolean | undefined;
+  /** After policy. */
+  readonly tools: readonly AgentTool[];
+  readonly signal: AbortSignal;
+  readonly blockReply?: BlockReplyConfig | undefined;
+  /** A block, or a tool summary, that may go out now. Resolves when it is in the outbox. */
+  onBlockReply?(payload: ReplyPayload): Promise<void>;
+  onToolSummary?(payload: ReplyPayload): Promise<void>;
+  /** Cleaned cumulative text of the current assistant message. */
+  onPartialReply?(text: string): void;
+  onReasoningStream?(text: string): void;
+  onToolStart?(name: string): void;
+  onAgentEvent(event: Omit<AgentEvent, "seq" | "ts" | "runId" | "sessionKey">): void;
+}

@@ -1,0 +1,103 @@
+/** Runs that are going on, by run id and by session. One registry for chat.send, agent, channels and cron alike. */
+export interface ActiveRun {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly startedAt: number;
+  readonly controller: AbortController;
+  /** Puts a message into the running turn; false when the model is not streaming or is compacting. */
+  steer?: ((text: string) => boolean) | undefined;
+  /** Text shown so far of the current message. */
+  partialText: string;
+  abortedBy?: "rpc" | "stop" | "timeout" | "interrupt" | "shutdown" | undefined;
+}
+
+export interface RunSnapshot {
+  readonly runId: string;
+  readonly status: "ok" | "error" | "timeout";
+  readonly startedAt?: number | undefined;
+  readonly endedAt: number;
+  readonly error?: string | undefined;
+}
+
+const SNAPSHOT_TTL_MS = 10 * 60_000;
+const SNAPSHOT_MAX = 2000;
+
+export interface RunRegistry {
+  begin(runId: string, sessionKey: string): ActiveRun;
+  end(runId: string, outcome: { status: RunSnapshot["status"]; error?: string | undefined }): void;
+  get(runId: string): ActiveRun | undefined;
+  bySession(sessionKey: string): ActiveRun[];
+  all(): ActiveRun[];
+  /** Aborts and returns the ids of what was running. */
+  abort(match: { runId?: string | undefined; sessionKey?: string | undefined }, by: NonNullable<ActiveRun["abortedBy"]>): string[];
+  /** Resolves with the end of the run, or undefined when it does not end in time. Unknown runs may still begin. */
+  wait(runId: string, timeoutMs: number): Promise<RunSnapshot | undefined>;
+  /** Resolves when the session has no run, or after `timeoutMs` with false. */
+  waitIdle(sessionKey: string, timeoutMs: number): Promise<boolean>;
+}
+
+export function createRunRegistry(now: () => number): RunRegistry {
+  const active = new Map<string, ActiveRun>();
+  const ended = new Map<string, RunSnapshot>();
+  const waiters = new Set<() => void>();
+
+  const notify = (): void => {
+    for (const waiter of [...waiters]) waiter();
+  };
+
+  function until<T>(check: () => T | undefined, timeoutMs: number): Promise<T | undefined> {
+    const found = check();
+    if (found !== undefined) return Promise.resolve(found);
+    return new Promise((resolve) => {
+      const finish = (value: T | undefined): void => {
+        clearTimeout(timer);
+        waiters.delete(waiter);
+        resolve(value);
+      };
+      const waiter = (): void => {
+        const value = check();
+        if (value !== undefined) finish(value);
+      };
+      const timer = setTimeout(() => finish(undefined), timeoutMs);
+      waiters.add(waiter);
+    });
+  }
+
+  const bySession = (sessionKey: string): ActiveRun[] => [...active.values()].filter((run) => run.sessionKey === sessionKey);
+
+  return {
+    begin(runId, sessionKey) {
+      const run: ActiveRun = { runId, sessionKey, startedAt: now(), controller: new AbortController(), partialText: "" };
+      active.set(runId, run);
+      ended.delete(runId);
+      return run;
+    },
+    end(runId, outcome) {
+      const run = active.get(runId);
+      active.delete(runId);
+      ended.set(runId, { runId, ...outcome, startedAt: run?.startedAt, endedAt: now() });
+      for (const [id, snapshot] of ended) {
+        if (ended.size <= SNAPSHOT_MAX && snapshot.endedAt > now() - SNAPSHOT_TTL_MS) break;
+        ended.delete(id);
+      }
+      notify();
+    },
+    get: (runId) => active.get(runId),
+    bySession,
+    all: () => [...active.values()],
+    abort(match, by) {
+      const hit = [...active.values()].filter(
+        (run) => (match.runId === undefined || run.runId === match.runId) && (match.sessionKey === undefined || run.sessionKey === match.sessionKey),
+      );
+      for (const run of hit) {
+        run.abortedBy ??= by;
+        run.controller.abort(new Error(`aborted: ${by}`));
+      }
+      return hit.map((run) => run.runId);
+    },
+    wait: (runId, timeoutMs) => until(() => ended.get(runId), timeoutMs),
+    async waitIdle(sessionKey, timeoutMs) {
+      return (await until(() => (bySession(sessionKey).length === 0 ? true : undefined), timeoutMs)) ?? false;
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { copyFile, stat } from "node:fs/promises";
+import type { SessionManager } from "@mariozechner/pi-coding-agent";
+import { isErrno, writeFileAtomic } from "../../infra/atomic-file.ts";
+import type { Logger } from "../../infra/log.ts";
+import {
+  appendTranscriptLines,
+  createHeader,
+  emitSessionTranscriptUpdate,
+  isTranscriptHeader,
+  loadTranscript,
+  parseTranscriptLine,
+  queueByPath,
+  readLinesBackwards,
+  readTranscriptHeader,
+  type TranscriptEntry,
+  type TranscriptHeader,
+} from "../../sessions/index.ts";
+import type { PiModules } from "../pi.ts";
+
+/** A conversation in memory whose every new entry goes to disk through our own queue. */
+export interface OpenTranscript {
+  readonly manager: SessionManager;
+  /** Size in characters of what is held, for the cache's bound. */
+  readonly chars: () => number;
+  /** Resolves once `message` (as the Agent emitted it) is on disk. */
+  persisted(message: object): Promise<void>;
+  /** Resolves when everything appended so far is on disk. @throws when the disk refuses */
+  flush(): Promise<void>;
+}
+
+interface ManagerInternals {
+  sessionId: string;
+  fileEntries: unknown[];
+  leafId: string | null;
+  _buildIndex(): void;
+  _persist(entry: TranscriptEntry): void;
+}
+
+export interface OpenTranscriptOptions {
+  readonly path: string;
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** Characters of history worth loading; older messages stay on disk only. */
+  readonly budgetChars: number;
+  readonly nowMs: number;
+  readonly log: Logger;
+}
+
+/**
+ * Opens a transcript for a run: checks the header (a torn one is rebuilt from a copy, every parsable line kept), reads
+ * backwards as far as the model can see, and takes over persistence. Source: spec decisions §3.1.
+ */
+export async function openTranscript(pi: PiModules, options: OpenTranscriptOptions): Promise<OpenTranscript> {
+  const { path } = options;
+  const { header, isNew } = await ensureHeader(options);
+  const entries = isNew ? [] : await readContextEntries(path, options.budgetChars);
+  const manager = pi.codingAgent.SessionManager.inMemory(options.cwd);
+  // The only place that touches Pi's private fields: it has no other way to fill a manager or to own its persistence.
+  const internals = manager as unknown as ManagerInternals;
+  internals.sessionId = header.id;
+  internals.fileEntries = [header, ...entries];
+  internals._buildIndex();
+
+  let chars = entries.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
+  let pending: string[] = isNew ? [JSON.stringify(header)] : [];
+  let writing: Promise<void> = Promise.resolve();
+  let scheduled = false;
+  const written = new WeakMap<object, Promise<void>>();
+  const waiting = new Map<object, (done: Promise<void>) => void>();
+
+  function write(): Promise<void> {
+    if (scheduled) return writing;
+    scheduled = true;
+    writing = queueByPath(path, async () => {
+      scheduled = false;
+      const lines = pending;
+      pending = [];
+      try {
+        await appendTranscriptLines(path, lines);
+      } catch (err) {
+        pending = [...lines, ...pending];
+        throw err;
+      }
+      emitSessionTranscriptUpdate(path);
+    });
+    writing.catch((err: unknown) => options.log.error("transcript not written", { path, err }));
+    return writing;
+  }
+
+  internals._persist = (entry) => {
+    const line = JSON.stringify(entry);
+    chars += line.length;
+    pending.push(line);
+    const done = write();
+    if (!entry.message) return;
+    written.set(entry.message, done);
+    waiting.get(entry.message)?.(done);
+    waiting.delete(entry.message);
+  };
+
+  return {
+    manager,
+    chars: () => chars,
+    persisted(message) {
+      const done = written.get(message);
+      if (done) return done;
+      return new Promise((resolve, reject) => {
+        waiting.set(message, (later) => later.then(resolve, reject));
+      });
+    },
+    async flush() {
+      while (pending.length > 0 || scheduled) await write();
+      await writing;
+    },
+  };
+}
+
+async function ensureHeader(options: OpenTranscriptOptions): Promise<{ header: TranscriptHeader; isNew: boolean }> {
+  const { path } = options;
+  const known = await readTranscriptHeader(path);
+  if (known) return { header: known, isNew: false };
+  const fresh = createHeader(options.sessionId, options.cwd, options.nowMs);
+  if (await isEmptyOrMissing(path)) return { header: fresh, isNew: true };
+  const backup = `${path}.bak-${process.pid}-${options.nowMs}`;
+  await copyFile(path, backup);
+  const { header = fresh, entries, damagedLines } = await loadTranscript(path);
+  await writeFileAtomic(path, [header, ...relink(entries)].map((line) => `${JSON.stringify(line)}\n`));
+  options.log.warn("transcript header was damaged and has been rebuilt", { path, backup, entries: entries.length, damagedLines });
+  return { header, isNew: false };
+}
+
+async function isEmptyOrMissing(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).size === 0;
+  } catch (err) {
+    if (isErrno(err, "ENOENT")) return true;
+    throw err;
+  }
+}
+
+/** Entries whose parent was in a damaged line hang on the entry before them. */
+function relink(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const known = new Set<string>();
+  let previous: string | null = null;
+  return entries.map((entry) => {
+    const parentId: string | null = entry.parentId !== null && known.has(entry.parentId) ? entry.parentId : previous;
+    known.add(entry.id);
+    previous = entry.id;
+    return { ...entry, parentId };
+  });
+}
+
+/**
+ * The active branch from its end back to the last compaction's first kept entry, or to the budget, then to the user
+ * message that starts the turn there. Damaged lines are skipped: their children hang on the next line that parses.
+ */
+async function readContextEntries(path: string, budgetChars: number): Promise<TranscriptEntry[]> {
+  const kept: TranscriptEntry[] = [];
+  let wanted: string | null | undefined;
+  let stopAt: string | undefined;
+  let chars = 0;
+  for await (const line of readLinesBackwards(path)) {
+    const entry = parseTranscriptLine(line);
+    if (!entry || isTranscriptHeader(entry) || typeof entry.id !== "string") continue;
+    if (wanted !== undefined && entry.id !== wanted) continue;
+    kept.push(entry);
+    wanted = entry.parentId;
+    chars += line.length;
+    if (stopAt === undefined && entry.type === "compaction" && typeof entry["firstKeptEntryId"] === "string") {
+      stopAt = entry["firstKeptEntryId"];
+    }
+    if (entry.id === stopAt || wanted === null) break;
+    if (chars > budgetChars && entry.message?.role === "user") break;
+  }
+  return kept.reverse();
+}

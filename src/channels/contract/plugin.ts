@@ -253,6 +253,11 @@ export interface ChannelAccountContext<Account = unknown> {
   setStatus(patch: Partial<ChannelAccountSnapshot>): void;
   /** Commands to offer in the platform's menu. */
   nativeCommands(): readonly { readonly name: string; readonly description: string }[];
+  /**
+   * Merges a patch into the config file (null deletes a key); for what the platform itself changed, such as a group's id.
+   * The channel asks only when its `configWrites` is not false.
+   */
+  patchConfig?(patch: Readonly<Record<string, unknown>>, reason: string): Promise<void>;
 }
 
 export interface ChannelGatewayAdapter<Account> {

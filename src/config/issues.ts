@@ -1,0 +1,15 @@
+/** A fault of the configuration. `path` is dotted with `[0]` for list items, "" for the root (spec: cli-and-ui §1.3). */
+export interface ConfigIssue {
+  readonly path: string;
+  readonly message: string;
+  /** Where the key stands, when it stands in a file. */
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+}
+
+/** `path: message (file:line)`, the root shown as `<root>`. */
+export function formatIssue(issue: ConfigIssue): string {
+  const place = issue.line === undefined ? "" : ` (${issue.file ? `${issue.file}:` : "line "}${issue.line})`;
+  return `${issue.path || "<root>"}: ${issue.message}${place}`;
+}

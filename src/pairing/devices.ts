@@ -54,9 +54,11 @@ export interface DeviceStore {
   /** Why this claim needs approval; undefined when it is covered by what was approved. */
   reasonToPair(claim: DeviceClaim): PairingReason | undefined;
   /** Stores or refreshes the one request of a device; a repeat keeps the id and is not announced again. */
-  request(claim: DeviceClaim, options: { readonly silent: boolean }): Promise<{ request: PendingDevice; created: boolean }>;
-  /** `by` undefined: the server itself approves (silent pairing). Else nothing beyond the granter's scopes is granted. */
-  approve(requestId: string, by: Granter | undefined): Promise<Granted<PairedDevice>>;
+  request(claim: DeviceClaim): Promise<{ request: PendingDevice; created: boolean }>;
+  /** The server itself approves exactly this claim; what else waits for the device keeps waiting. */
+  approveSilently(claim: DeviceClaim): Promise<PairedDevice>;
+  /** Nothing beyond the granter's own scopes is granted. */
+  approve(requestId: string, by: Granter): Promise<Granted<PairedDevice>>;
   reject(requestId: string): Promise<{ requestId: string; deviceId: string } | undefined>;
   remove(deviceId: string, by?: Granter): Promise<boolean>;
   /** The scopes of the token, when it is this device's live token for `role`. */
@@ -128,7 +130,7 @@ export function createDeviceStore(deps: DeviceStoreDeps): DeviceStore {
       return undefined;
     },
 
-    async request(claim, { silent }) {
+    async request(claim) {
       const now = deps.clock.now();
       let request: PendingDevice | undefined;
       let created = false;
@@ -145,7 +147,7 @@ export function createDeviceStore(deps: DeviceStoreDeps): DeviceStore {
           roles: union(known?.roles ?? [], [claim.role]),
           scopes: union(known?.scopes ?? [], meaningfulScopes(claim.role, claim.scopes)),
           commands: claim.commands ?? known?.commands,
-          silent: silent && (known?.silent ?? true),
+          silent: false,
           isRepair: get(claim.deviceId) !== undefined,
           ts: now,
         };
@@ -153,19 +155,34 @@ export function createDeviceStore(deps: DeviceStoreDeps): DeviceStore {
         return Object.fromEntries([request, ...others].map((r) => [r.requestId, r]));
       });
       if (!request) throw new Error("pairing request was not stored");
-      if (created && !silent) events.emit({ kind: "requested", request });
+      if (created) events.emit({ kind: "requested", request });
       return { request, created };
+    },
+
+    async approveSilently(claim) {
+      const ts = deps.clock.now();
+      const requestId = randomUUID();
+      const scopes = meaningfulScopes(claim.role, claim.scopes);
+      const request: PendingDevice = { ...claim, scopes, requestId, roles: [claim.role], silent: true, isRepair: false, ts };
+      let device: PairedDevice | undefined;
+      await paired.update((current) => {
+        device = approvedDevice(own(current, claim.deviceId), request, ts);
+        return { ...current, [device.deviceId]: device };
+      });
+      if (!device) throw new Error("paired device was not stored");
+      events.emit({ kind: "resolved", requestId, deviceId: claim.deviceId, decision: "approved", ts });
+      return device;
     },
 
     async approve(requestId, by) {
       const seen = own(pending.read(), requestId);
       if (!seen || !isLive(seen)) return { kind: "unknown" };
-      const missing = by && beyond(seen.scopes, by);
+      const missing = beyond(seen.scopes, by);
       if (missing !== undefined) return { kind: "forbidden", missingScope: missing };
       const request = await takeRequest(requestId);
       if (!request) return { kind: "unknown" };
       // The request may have grown between the look and the taking.
-      const grown = by && beyond(request.scopes, by);
+      const grown = beyond(request.scopes, by);
       if (grown !== undefined) {
         await pending.update((current) => ({ ...current, [requestId]: request }));
         return { kind: "forbidden", missingScope: grown };
@@ -235,7 +252,7 @@ export function createDeviceStore(deps: DeviceStoreDeps): DeviceStore {
     },
 
     async rotateToken({ deviceId, role, scopes }, by) {
-      let result: Granted<DeviceToken> = { kind: "unknown" };
+      let result = { kind: "unknown" } as Granted<DeviceToken>;
       await changeDevice(deviceId, (device) => {
         const token = own(device.tokens, role);
         if (!device.roles.includes(role)) return undefined;

@@ -1,0 +1,1 @@
+export { authFailureCode, authFailureMessage } from "./failure-message.ts";

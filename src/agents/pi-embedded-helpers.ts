@@ -1,0 +1,91 @@
+import type { FailoverReason } from "./models/types.ts";
+import type { RunErrorKind } from "./pi-embedded-runner/run/types.ts";
+
+const MAX_BILLING_TEXT = 512;
+const MAX_SHOWN_TEXT = 600;
+
+const TESTS: readonly (readonly [FailoverReason, RegExp])[] = [
+  ["context_overflow", /context (?:length|window)|prompt is too long|maximum context|too many (?:input )?tokens|input (?:is )?too long|exceeds? the (?:model's )?(?:context|maximum)|request_too_large|context_length_exceeded/i],
+  ["model_not_found", /model[^.]{0,60}(?:not found|does not exist|not exist|unknown)|unknown model|no such model|model_not_found|not_found_error/i],
+  ["timeout", /\b(?:500|502|503|504|521|522|523|524|529)\b|internal server error|bad gateway|service unavailable|gateway time-?out|api_error/i],
+  ["rate_limit", /\b429\b|rate.?limit|too many requests|overloaded|resource.?exhausted|quota (?:exceeded|reached)|throttl/i],
+  ["billing", /\b402\b|billing|payment required|insufficient (?:credit|balance|funds|quota)|credit balance|exceeded your current quota/i],
+  ["timeout", /timed? ?out|timeout|etimedout|econnreset|econnrefused|enotfound|eai_again|socket hang up|network|fetch failed|terminated|connection error|premature close|other side closed|ended without/i],
+  ["auth_permanent", /(?:revoked|deactivated|disabled|suspended)[^.]{0,40}(?:key|account|token)|(?:key|account|token)[^.]{0,40}(?:revoked|deactivated|suspended)/i],
+  ["auth", /\b40[13]\b|unauthori[sz]ed|invalid.{0,12}api.?key|incorrect api key|authentication|no api key|forbidden|expired|permission.denied/i],
+  ["format", /\b400\b|invalid_request|bad request|malformed|schema|validation/i],
+];
+
+/** Why a model call failed, from its text. Source: spec agent-pipeline §5.7. */
+export function classifyFailoverReason(text: string): FailoverReason {
+  for (const [reason, pattern] of TESTS) {
+    if (reason === "billing" && text.length > MAX_BILLING_TEXT) continue;
+    if (pattern.test(text)) return reason;
+  }
+  return "unknown";
+}
+
+export function isTransientReason(reason: FailoverReason): boolean {
+  return reason === "rate_limit" || reason === "timeout";
+}
+
+/** The seconds or milliseconds a provider asked to wait, in ms. */
+export function retryAfterMs(text: string): number | undefined {
+  const match = /retry[- ]?after["':\s]*(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text) ?? /try again in (\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text);
+  if (!match?.[1]) return undefined;
+  const value = Number(match[1]);
+  return match[2]?.toLowerCase() === "ms" ? value : value * 1000;
+}
+
+export function errorKindOf(reason: FailoverReason): RunErrorKind {
+  switch (reason) {
+    case "auth":
+    case "auth_permanent":
+      return "auth";
+    case "billing":
+    case "rate_limit":
+    case "timeout":
+    case "format":
+    case "context_overflow":
+      return reason;
+    case "model_not_found":
+      return "no_model";
+    default:
+      return "internal";
+  }
+}
+
+/** One sentence a person understands, with what to do; the provider's own words only where we know no better. */
+export function friendlyErrorText(reason: FailoverReason, raw: string, model: string): string {
+  switch (reason) {
+    case "context_overflow":
+      return "⚠️ The conversation no longer fits into the model's context. Send /compact to shorten it or /new to start afresh.";
+    case "billing":
+      return `⚠️ The provider of ${model} refuses for lack of credit. Top up the account or choose another model with /model.`;
+    case "rate_limit":
+      return `⚠️ ${model} is overloaded or rate-limited. Please try again in a moment.`;
+    case "auth":
+    case "auth_permanent":
+      return `⚠️ The provider of ${model} rejected the API key (HTTP 401/403). Check the key with \`openclaw models status\`.`;
+    case "model_not_found":
+      return `⚠️ The provider does not know ${model}. Choose another one with /model or /models.`;
+    case "timeout":
+      return `⚠️ ${model} did not answer in time or the connection broke. Please try again.`;
+    default:
+      return `⚠️ ${model} failed: ${raw.length > MAX_SHOWN_TEXT ? `${raw.slice(0, MAX_SHOWN_TEXT)}…` : raw || "no further details"}`;
+  }
+}
+
+/** Failed calls of one kind end the search for other keys and models. */
+export class FailoverError extends Error {
+  override readonly name = "FailoverError";
+  readonly reason: FailoverReason;
+  readonly provider: string;
+  readonly model: string;
+  constructor(reason: FailoverReason, provider: string, model: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+    this.provider = provider;
+    this.model = model;
+  }
+}

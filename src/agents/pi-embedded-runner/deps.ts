@@ -1,0 +1,25 @@
+import type { OpenClawConfig } from "../../config/index.ts";
+import type { Clock } from "../../infra/clock.ts";
+import type { Logger } from "../../infra/log.ts";
+import type { ModelService } from "../models/types.ts";
+import type { PiModules } from "../pi.ts";
+import type { Lanes } from "./lanes.ts";
+import type { TranscriptCache } from "./session-manager-cache.ts";
+
+/** The world of the runner; one per gateway. */
+export interface RunnerDeps {
+  readonly config: () => OpenClawConfig;
+  readonly models: ModelService;
+  readonly pi: () => Promise<PiModules>;
+  readonly lanes: Lanes;
+  readonly transcripts: TranscriptCache;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stateDir: string;
+  readonly docsDir: string | undefined;
+  readonly bundledSkillsDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ids of the channels that the message tool can reach. */
+  readonly messageChannels: () => readonly string[];
+  readonly messageToolHints: () => readonly string[];
+}

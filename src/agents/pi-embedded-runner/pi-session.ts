@@ -1,0 +1,108 @@
+import type { Agent } from "@mariozechner/pi-agent-core";
+import type { SimpleStreamOptions } from "@mariozechner/pi-ai";
+import type { AgentSession, ResourceLoader, ToolDefinition } from "@mariozechner/pi-coding-agent";
+import type { PreparedModel } from "../models/types.ts";
+import type { PiModules } from "../pi.ts";
+import type { AgentTool, ToolResult } from "../tools/contract.ts";
+
+/** Nothing of Pi's own discovery: no extensions, skills, prompts, themes or context files from disk. */
+export function emptyResourceLoader(pi: PiModules): ResourceLoader {
+  return {
+    getExtensions: () => ({ extensions: [], errors: [], runtime: pi.codingAgent.createExtensionRuntime() }),
+    getSkills: () => ({ skills: [], diagnostics: [] }),
+    getPrompts: () => ({ prompts: [], diagnostics: [] }),
+    getThemes: () => ({ themes: [], diagnostics: [] }),
+    getAgentsFiles: () => ({ agentsFiles: [] }),
+    getSystemPrompt: () => undefined,
+    getAppendSystemPrompt: () => [],
+    extendResources: () => undefined,
+    reload: () => Promise.resolve(),
+  };
+}
+
+/** Pi's built-in tools are never used: everything is a custom tool behind one policy (spec decisions §4.1). */
+export function splitSdkTools(tools: readonly AgentTool[], toDefinition: (tool: AgentTool) => ToolDefinition): { builtIn: []; custom: ToolDefinition[] } {
+  return { builtIn: [], custom: tools.map(toDefinition) };
+}
+
+/**
+ * Sends exactly `systemPrompt` with every request of the session: Pi would append the date and the directory, which
+ * breaks prompt caching.
+ */
+export function applySystemPromptOverrideToSession(session: AgentSession, systemPrompt: string): void {
+  const inner = session.agent.streamFn;
+  session.agent.streamFn = (model, context, options) => inner(model, { ...context, systemPrompt }, options);
+}
+
+/** Requests go out with the key, headers and parameters of the prepared model, and only after `ready`. */
+export function routeRequests(agent: Agent, pi: PiModules, prepared: PreparedModel, options: { ready: () => Promise<void>; onPayload?: ((payload: unknown) => void) | undefined }): void {
+  const stream = prepared.stream ?? pi.ai.streamSimple;
+  agent.streamFn = async (model, context, streamOptions) => {
+    await options.ready();
+    return stream(model, context, { ...streamOptions, ...requestOptions(prepared), ...payloadTap(options.onPayload) });
+  };
+}
+
+function payloadTap(onPayload: ((payload: unknown) => void) | undefined): SimpleStreamOptions {
+  if (!onPayload) return {};
+  return {
+    onPayload: (payload) => {
+      onPayload(payload);
+      return undefined;
+    },
+  };
+}
+
+/** The prepared model's own settings; retries are ours, so the client makes none. */
+export function requestOptions(prepared: PreparedModel): SimpleStreamOptions {
+  const { params } = prepared;
+  const retention = params["cacheRetention"] ?? legacyRetention(params["cacheControlTtl"]);
+  return {
+    ...(prepared.apiKey === undefined ? {} : { apiKey: prepared.apiKey }),
+    ...(prepared.headers === undefined ? {} : { headers: { ...prepared.headers } }),
+    ...(typeof params["temperature"] === "number" ? { temperature: params["temperature"] } : {}),
+    ...(typeof params["maxTokens"] === "number" ? { maxTokens: params["maxTokens"] } : {}),
+    ...(retention === "none" || retention === "short" || retention === "long" ? { cacheRetention: retention } : {}),
+    maxRetries: 0,
+  };
+}
+
+function legacyRetention(ttl: unknown): string | undefined {
+  return ttl === "1h" ? "long" : ttl === "5m" ? "short" : undefined;
+}
+
+/** One of our tools as Pi's: errors become error results, `guard` runs before anything takes effect. */
+export function toPiTool(tool: AgentTool, guard: (toolCallId: string) => Promise<void>, signal: AbortSignal): ToolDefinition {
+  const { prepare } = tool;
+  return {
+    name: tool.name,
+    label: tool.label,
+    description: tool.description,
+    parameters: tool.parameters,
+    ...(prepare ? { prepareArguments: (args: unknown) => prepare(isRecord(args) ? args : {}) as never } : {}),
+    async execute(toolCallId, params, callSignal, onUpdate) {
+      await guard(toolCallId);
+      const result = await tool.execute(isRecord(params) ? params : {}, {
+        toolCallId,
+        signal: callSignal ? AbortSignal.any([callSignal, signal]) : signal,
+        onUpdate: (partial) => onUpdate?.(toPiResult(partial)),
+      });
+      if (result.isError) throw new ToolFailure(result);
+      return toPiResult(result);
+    },
+  };
+}
+
+/** Pi turns a thrown error into an error result; the message is what the model reads. */
+class ToolFailure extends Error {
+  override readonly name = "ToolFailure";
+  constructor(result: ToolResult) {
+    super(result.content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n"));
+  }
+}
+
+function toPiResult(result: ToolResult): { content: ({ type: "text"; text: string } | { type: "image"; data: string; mimeType: string })[]; details: unknown } {
+  return { content: result.content.map((block) => ({ ...block })), details: result.details };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,126 @@
+import { hostname, release, type as osType } from "node:os";
+import { resolveBootstrapContextForRun, resolveBootstrapMaxChars, resolveBootstrapTotalMaxChars } from "../bootstrap-files.ts";
+import { formatModelRef, type PreparedModel } from "../models/types.ts";
+import { buildSkillsSnapshot, loadSkills } from "../skills/index.ts";
+import type { AgentTool } from "../tools/contract.ts";
+import type { SkillsSnapshot } from "../../sessions/index.ts";
+import type { RunnerDeps } from "./deps.ts";
+import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
+import type { SystemPromptReport } from "./run/types.ts";
+import { resolveSandboxInfo } from "./sandbox-info.ts";
+import { buildSystemPrompt } from "./system-prompt.ts";
+
+export const HEARTBEAT_PROMPT =
+  "Read HEARTBEAT.md in the workspace if it is there and do exactly what it says. Do not pick up or repeat tasks from earlier conversations. If nothing needs attention, answer HEARTBEAT_OK.";
+
+export interface AssembledPrompt {
+  readonly systemPrompt: string;
+  readonly report: SystemPromptReport;
+  readonly skills: SkillsSnapshot;
+}
+
+/** The prompt parts of one session, kept so that every turn sends the same bytes until a reset. */
+export interface PromptCache {
+  get(sessionId: string): CachedParts | undefined;
+  set(sessionId: string, parts: CachedParts): void;
+  delete(sessionId: string): void;
+}
+
+interface CachedParts {
+  readonly bootstrap: Awaited<ReturnType<typeof resolveBootstrapContextForRun>>;
+  readonly skills: SkillsSnapshot;
+}
+
+const MAX_CACHED = 500;
+
+export function createPromptCache(): PromptCache {
+  const cache = new Map<string, CachedParts>();
+  return {
+    get: (id) => cache.get(id),
+    set(id, parts) {
+      cache.set(id, parts);
+      const oldest = cache.keys().next().value;
+      if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest);
+    },
+    delete: (id) => void cache.delete(id),
+  };
+}
+
+const TAG_PROVIDERS = /^(google-gemini-cli|google-generative-ai)$|minimax/;
+
+export function usesReasoningTags(provider: string): boolean {
+  return TAG_PROVIDERS.test(provider);
+}
+
+export async function assemblePrompt(
+  deps: RunnerDeps,
+  params: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey" | "sessionId" | "promptMode" | "includeMemory" | "extraSystemPrompt" | "channel" | "ownerIds" | "skillFilter" | "thinking" | "reasoning" | "isHeartbeat">,
+  tools: readonly AgentTool[],
+  prepared: Pick<PreparedModel, "ref">,
+  cache: PromptCache,
+  source: "run" | "estimate",
+): Promise<AssembledPrompt> {
+  const cfg = deps.config();
+  const { agent } = params;
+  const cacheKey = `${params.sessionId}|${params.skillFilter?.join(",") ?? ""}|${params.includeMemory}`;
+  let parts = cache.get(cacheKey);
+  if (!parts) {
+    const [bootstrap, skills] = await Promise.all([
+      resolveBootstrapContextForRun({
+        workspaceDir: agent.workspaceDir, config: cfg, audience: params.promptMode === "full" ? "full" : "reduced",
+        includeMemory: params.includeMemory, warn: (message) => deps.log.warn(message),
+      }),
+      loadSkills({ workspaceDir: agent.workspaceDir, stateDir: deps.stateDir, bundledDir: deps.bundledSkillsDir, env: deps.env, config: cfg, log: deps.log }),
+    ]);
+    const filter = params.skillFilter ?? agent.config?.skills;
+    parts = { bootstrap, skills: buildSkillsSnapshot(skills, { filter, config: cfg }) };
+    cache.set(cacheKey, parts);
+  }
+  const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
+  const defaultChoice = await deps.models.selectDefault(agent.id);
+  const aliases = [...deps.models.aliases(agent.id)].map(([alias, ref]) => ({ alias, ref: formatModelRef(ref) }));
+  const heartbeat = agent.config?.heartbeat?.prompt ?? cfg.agents?.defaults?.heartbeat?.prompt ?? HEARTBEAT_PROMPT;
+  const systemPrompt = buildSystemPrompt({
+    mode: params.promptMode, config: cfg, tools, workspaceDir: agent.workspaceDir, contextFiles: parts.bootstrap.contextFiles,
+    skillsPrompt: parts.skills.prompt, modelAliases: aliases, ownerIds: params.ownerIds, docsDir: deps.docsDir,
+    timeZone: cfg.agents?.defaults?.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    sandbox, extraSystemPrompt: params.extraSystemPrompt, messageChannels: deps.messageChannels(), messageToolHints: deps.messageToolHints(),
+    reactionLevel: undefined, reasoningTags: usesReasoningTags(prepared.ref.provider),
+    heartbeatPrompt: agent.isDefault ? heartbeat : undefined, reasoningLevel: params.reasoning,
+    runtime: {
+      agentId: agent.id, host: hostname(), repoRoot: cfg.agents?.defaults?.repoRoot, os: `${osType()} ${release()} (${process.arch})`,
+      node: process.version, model: formatModelRef(prepared.ref), defaultModel: formatModelRef(defaultChoice.ref),
+      shell: deps.env["SHELL"]?.split("/").at(-1), channel: params.channel?.channel, capabilities: params.channel?.capabilities ?? [], thinking: params.thinking,
+    },
+  });
+  return { systemPrompt, skills: parts.skills, report: buildReport() };
+
+  function buildReport(): SystemPromptReport {
+    const { bootstrap, skills } = parts as CachedParts;
+    const projectChars = bootstrap.contextFiles.reduce((sum, file) => sum + file.content.length, 0);
+    const entries = tools.map((tool) => {
+      const schema = JSON.stringify(tool.parameters);
+      const properties: unknown = tool.parameters.properties;
+      return {
+        name: tool.name, summaryChars: tool.summary.length, schemaChars: schema.length + tool.description.length,
+        propertiesCount: typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0,
+      };
+    });
+    return {
+      source, generatedAt: deps.clock.now(), sessionId: params.sessionId, sessionKey: params.sessionKey,
+      provider: prepared.ref.provider, model: prepared.ref.modelId, workspaceDir: agent.workspaceDir,
+      bootstrapMaxChars: resolveBootstrapMaxChars(cfg), bootstrapTotalMaxChars: resolveBootstrapTotalMaxChars(cfg),
+      sandbox: { mode: sandbox.mode, sandboxed: sandbox.enabled },
+      systemPrompt: { chars: systemPrompt.length, projectContextChars: projectChars, nonProjectContextChars: systemPrompt.length - projectChars },
+      injectedWorkspaceFiles: bootstrap.bootstrapFiles.map((file) => ({
+        name: file.fileName, path: file.filePath, missing: file.missing, rawChars: file.rawChars,
+        injectedChars: file.content.length, truncated: file.truncatedChars !== undefined,
+      })),
+      skills: {
+        promptChars: skills.prompt.length,
+        entries: [...skills.prompt.matchAll(/ {2}<skill>\n {4}<name>([^<]*)<\/name>[\s\S]*?<\/skill>/g)].map((match) => ({ name: match[1] ?? "", blockChars: match[0].length })),
+      },
+      tools: { listChars: tools.reduce((sum, tool) => sum + tool.name.length + tool.summary.length + 5, 0), schemaChars: entries.reduce((sum, entry) => sum + entry.schemaChars, 0), entries },
+    };
+  }
+}

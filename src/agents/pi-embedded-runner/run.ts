@@ -1,0 +1,313 @@
+import { sleep } from "../../infra/backoff.ts";
+import { errorText } from "../../infra/errors.ts";
+import { formatModelRef, ModelError, type FailoverReason, type ModelRef, type PreparedModel, type ThinkLevel } from "../models/types.ts";
+import type { AssistantText } from "../pi-embedded-subscribe.ts";
+import { classifyFailoverReason, errorKindOf, friendlyErrorText, isTransientReason, retryAfterMs } from "../pi-embedded-helpers.ts";
+import type { PiModules } from "../pi.ts";
+import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./compact.ts";
+import type { RunnerDeps } from "./deps.ts";
+import { assemblePrompt, type PromptCache } from "./prompt-assembly.ts";
+import { runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
+import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
+import { buildEmbeddedRunPayloads } from "./run/payloads.ts";
+import type { EmbeddedPiRunResult, MessagingSend, RunAttempt, RunError, RunUsage, SystemPromptReport } from "./run/types.ts";
+import { openTranscript, type OpenTranscript } from "./session-manager-init.ts";
+
+const MAX_COMPACTIONS = 3;
+const TRANSIENT_DELAYS_MS = [2000, 4000, 8000];
+const MAX_RETRY_AFTER_MS = 15_000;
+const MAX_TURNS_OVER_ALL = 60;
+const THINK_ORDER: readonly ThinkLevel[] = ["xhigh", "high", "medium", "low", "minimal", "off"];
+
+export interface RunHooks {
+  /** Sends made by tools of this run, collected by the message tool. */
+  readonly messagingSends: MessagingSend[];
+  onSteerable(steer: ((text: string) => boolean) | undefined): void;
+  onPartial(text: string): void;
+}
+
+/**
+ * Answers one prompt: opens the session, builds the prompt, then tries models and keys until one answers. Never rejects
+ * for what a provider does; the failure is in `meta.error` with a text for the person. Source: spec agent-pipeline §5.
+ */
+export async function runEmbeddedPiAgent(deps: RunnerDeps, cache: PromptCache, params: RunEmbeddedPiAgentParams, hooks: RunHooks): Promise<EmbeddedPiRunResult> {
+  const startedAt = deps.clock.now();
+  const timeout = new AbortController();
+  const timer = params.timeoutMs > 0 ? setTimeout(() => timeout.abort(new Error("run timeout")), params.timeoutMs) : undefined;
+  const signal = AbortSignal.any([params.signal, timeout.signal]);
+  try {
+    const pi = await deps.pi();
+    return await new Run(deps, pi, cache, params, hooks, signal, () => timeout.signal.aborted, startedAt).execute();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Step = { readonly kind: "done" } | { readonly kind: "next-profile" } | { readonly kind: "next-model" } | { readonly kind: "again" };
+
+class Run {
+  readonly deps: RunnerDeps;
+  readonly pi: PiModules;
+  readonly cache: PromptCache;
+  readonly params: RunEmbeddedPiAgentParams;
+  readonly hooks: RunHooks;
+  readonly signal: AbortSignal;
+  readonly timedOut: () => boolean;
+  readonly startedAt: number;
+  readonly attempts: RunAttempt[] = [];
+  readonly usage: RunUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0, cost: 0 };
+  lastUsage: RunUsage | undefined;
+  texts: AssistantText[] = [];
+  toolErrors: AttemptResult["toolErrors"] = new Map();
+  blocksSent = 0;
+  compactions = 0;
+  transient = 0;
+  thinking: ThinkLevel;
+  promptPending: boolean;
+  report: SystemPromptReport | undefined;
+  error: RunError | undefined;
+  current: PreparedModel | undefined;
+
+  constructor(deps: RunnerDeps, pi: PiModules, cache: PromptCache, params: RunEmbeddedPiAgentParams, hooks: RunHooks, signal: AbortSignal, timedOut: () => boolean, startedAt: number) {
+    this.deps = deps;
+    this.pi = pi;
+    this.cache = cache;
+    this.params = params;
+    this.hooks = hooks;
+    this.signal = signal;
+    this.timedOut = timedOut;
+    this.startedAt = startedAt;
+    this.thinking = params.thinking;
+    this.promptPending = params.prompt !== undefined;
+  }
+
+  async execute(): Promise<EmbeddedPiRunResult> {
+    const { params, deps } = this;
+    params.onAgentEvent({ stream: "lifecycle", data: { phase: "start", startedAt: this.startedAt } });
+    const transcript = (await deps.transcripts.take(params.sessionFile)) ?? (await this.#open());
+    try {
+      if (this.promptPending) this.#branchAwayDeadPrompt(transcript);
+      await this.#tryModels(transcript);
+      if (!this.error && !this.signal.aborted) await this.#compactIfFull(transcript);
+      await transcript.flush();
+    } finally {
+      await deps.transcripts.put(params.sessionFile, transcript);
+    }
+    const aborted = this.signal.aborted;
+    const endedAt = deps.clock.now();
+    if (this.error && !aborted) params.onAgentEvent({ stream: "lifecycle", data: { phase: "error", error: this.error.message, endedAt } });
+    else params.onAgentEvent({ stream: "lifecycle", data: { phase: "end", startedAt: this.startedAt, endedAt, ...(aborted ? { aborted: true } : {}) } });
+    return this.#result(aborted, endedAt);
+  }
+
+  #open(): Promise<OpenTranscript> {
+    const { params, deps } = this;
+    const window = deps.config().agents?.defaults?.contextTokens ?? 200_000;
+    return openTranscript(this.pi, {
+      path: params.sessionFile, sessionId: params.sessionId, cwd: params.agent.workspaceDir,
+      budgetChars: window * 6, nowMs: deps.clock.now(), log: deps.log,
+    });
+  }
+
+  /** A user message at the leaf was never answered (the run before died): the new one takes its place in the branch. */
+  #branchAwayDeadPrompt({ manager }: OpenTranscript): void {
+    const leaf = manager.getLeafEntry();
+    if (leaf?.type !== "message" || leaf.message.role !== "user") return;
+    if (leaf.parentId === null || !manager.getEntry(leaf.parentId)) manager.resetLeaf();
+    else manager.branch(leaf.parentId);
+  }
+
+  async #tryModels(transcript: OpenTranscript): Promise<void> {
+    const candidates = [this.params.model, ...this.params.fallbacks];
+    let turns = 0;
+    for (const [index, ref] of candidates.entries()) {
+      const tried = new Set<string>();
+      let profileId = index === 0 ? this.params.pinnedProfileId : undefined;
+      for (;;) {
+        if (this.signal.aborted || ++turns > MAX_TURNS_OVER_ALL) return;
+        const prepared = await this.#prepare(ref, index === 0, profileId);
+        if (!prepared) break;
+        this.current = prepared;
+        if (index > 0) this.#announceFallback(ref, prepared);
+        const step = await this.#attempt(transcript, prepared);
+        if (step.kind === "done") return;
+        if (step.kind === "again") continue;
+        if (step.kind === "next-model") break;
+        if (prepared.profileId) tried.add(prepared.profileId);
+        const next = this.params.pinnedProfileId ? undefined : await this.deps.models.nextProfile(prepared, this.params.agent.id, tried);
+        if (!next) break;
+        profileId = next;
+      }
+    }
+    this.#giveUp();
+  }
+
+  async #prepare(ref: ModelRef, selected: boolean, profileId: string | undefined): Promise<PreparedModel | undefined> {
+    try {
+      return await this.deps.models.prepare(ref, this.params.agent.id, {
+        profileId, preferredProfileId: selected ? this.params.preferredProfileId : undefined,
+      });
+    } catch (err) {
+      const reason: FailoverReason = err instanceof ModelError ? (err.code === "no-key" ? "auth" : "model_not_found") : "unknown";
+      const fix = err instanceof ModelError ? ` ${err.fix}` : "";
+      this.attempts.push({ provider: ref.provider, model: ref.modelId, reason, error: `${errorText(err)}${fix}` });
+      this.error = { kind: err instanceof ModelError && err.code === "no-key" ? "auth" : "no_model", message: `⚠️ ${errorText(err)}${fix}` };
+      return undefined;
+    }
+  }
+
+  #announceFallback(ref: ModelRef, prepared: PreparedModel): void {
+    const last = this.attempts.at(-1);
+    this.params.onAgentEvent({
+      stream: "lifecycle",
+      data: {
+        phase: "fallback", selectedProvider: this.params.model.provider, selectedModel: this.params.model.modelId,
+        activeProvider: prepared.ref.provider, activeModel: prepared.ref.modelId, reasonSummary: last?.reason ?? "unknown",
+        attemptSummaries: this.attempts.map((attempt) => `${attempt.provider}/${attempt.model}: ${attempt.reason}`), attempts: this.attempts.length,
+      },
+    });
+    this.deps.log.warn("model fallback", { from: formatModelRef(this.params.model), to: formatModelRef(ref), reason: last?.reason });
+  }
+
+  async #attempt(transcript: OpenTranscript, prepared: PreparedModel): Promise<Step> {
+    const { deps, params } = this;
+    const { systemPrompt, report } = await assemblePrompt(deps, { ...params, thinking: this.thinking }, params.tools, prepared, this.cache, "run");
+    this.report = report;
+    const result = await runEmbeddedAttempt({
+      deps, pi: this.pi, params, prepared, transcript, systemPrompt, thinking: this.thinking, signal: this.signal,
+      prompt: this.promptPending ? params.prompt : undefined, onSteerable: this.hooks.onSteerable, onPartial: this.hooks.onPartial,
+    });
+    this.promptPending = false;
+    this.#count(result, prepared);
+    this.texts = [...this.texts, ...result.texts];
+    this.toolErrors = result.toolErrors;
+    this.blocksSent += result.blocksSent;
+    if (this.signal.aborted) return { kind: "done" };
+    if (result.error === undefined) {
+      this.error = undefined;
+      await deps.models.reportSuccess(prepared, params.agent.id);
+      return { kind: "done" };
+    }
+    return this.#afterFailure(transcript, prepared, result);
+  }
+
+  async #afterFailure(transcript: OpenTranscript, prepared: PreparedModel, result: AttemptResult): Promise<Step> {
+    const { deps, params } = this;
+    const raw = result.error ?? "";
+    const reason = result.stalled ? "timeout" : classifyFailoverReason(raw);
+    const model = formatModelRef(prepared.ref);
+    deps.log.warn("model call failed", { model, reason, profileId: prepared.profileId, error: raw.slice(0, 500) });
+    this.attempts.push({ provider: prepared.ref.provider, model: prepared.ref.modelId, reason, error: raw });
+    this.error = { kind: errorKindOf(reason), message: friendlyErrorText(reason, raw, model) };
+    if (this.blocksSent > 0) return { kind: "done" }; // part of an answer is out: a second one would repeat it
+    this.#rewind(transcript);
+    if (reason === "context_overflow") {
+      if (this.compactions >= MAX_COMPACTIONS) return { kind: "done" };
+      const outcome = await this.#compact(transcript, prepared, true);
+      return outcome.kind === "compacted" ? { kind: "again" } : { kind: "done" };
+    }
+    if (/thinking|reasoning/i.test(raw) && /support|invalid|not allowed|unknown/i.test(raw) && this.thinking !== "off") {
+      this.thinking = THINK_ORDER[THINK_ORDER.indexOf(this.thinking) + 1] ?? "off";
+      return { kind: "again" };
+    }
+    if (isTransientReason(reason) && this.transient < TRANSIENT_DELAYS_MS.length) {
+      const asked = retryAfterMs(raw);
+      if (asked === undefined || asked <= MAX_RETRY_AFTER_MS) {
+        await sleep(asked ?? TRANSIENT_DELAYS_MS[this.transient++] ?? 2000, this.signal);
+        if (asked !== undefined) this.transient++;
+        return this.signal.aborted ? { kind: "done" } : { kind: "again" };
+      }
+    }
+    await deps.models.reportFailure(prepared, params.agent.id, reason);
+    if (reason === "model_not_found" || reason === "format") return { kind: "next-model" };
+    return { kind: "next-profile" };
+  }
+
+  /** The failed answer stays in the file as a branch of its own; the next try hangs on the message before it. */
+  #rewind({ manager }: OpenTranscript): void {
+    for (let entry = manager.getLeafEntry(); entry; entry = entry.parentId ? manager.getEntry(entry.parentId) : undefined) {
+      if (entry.type !== "message" || entry.message.role === "user" || entry.message.role === "toolResult") {
+        if (entry.type === "message") manager.branch(entry.id);
+        if (entry.type === "message") return;
+        continue;
+      }
+      if (entry.message.role === "assistant" && entry.message.stopReason !== "error" && entry.message.stopReason !== "aborted") return;
+    }
+  }
+
+  #giveUp(): void {
+    if (this.signal.aborted || this.attempts.length <= 1) return;
+    const list = this.attempts.map((attempt) => `${attempt.provider}/${attempt.model}: ${attempt.error.slice(0, 120)} (${attempt.reason})`);
+    this.deps.log.error("all models failed", { attempts: list.length, list });
+    const distinct = new Set(this.attempts.map((attempt) => `${attempt.provider}/${attempt.model}`));
+    if (distinct.size > 1) this.error = { kind: this.error?.kind ?? "internal", message: `⚠️ All models failed (${distinct.size}). Last: ${this.error?.message.replace(/^⚠️ /, "") ?? "unknown"}` };
+  }
+
+  #count(result: AttemptResult, prepared: PreparedModel): void {
+    for (const { usage } of result.messages) {
+      this.usage.input += usage.input;
+      this.usage.output += usage.output;
+      this.usage.cacheRead += usage.cacheRead;
+      this.usage.cacheWrite += usage.cacheWrite;
+      this.usage.total += usage.totalTokens;
+      this.usage.cost = prepared.priced && this.usage.cost !== undefined ? this.usage.cost + usage.cost.total : undefined;
+    }
+    const last = result.messages.findLast((message) => message.usage.totalTokens > 0)?.usage;
+    if (last) {
+      this.lastUsage = {
+        input: last.input, output: last.output, cacheRead: last.cacheRead, cacheWrite: last.cacheWrite, total: last.totalTokens,
+        cost: prepared.priced ? last.cost.total : undefined,
+      };
+    }
+  }
+
+  async #compactIfFull(transcript: OpenTranscript): Promise<void> {
+    if (!this.current || this.lastUsage === undefined) return;
+    const { thresholdTokens } = resolveCompactionSettings(this.deps.config(), this.current.contextTokens);
+    if (thresholdTokens === undefined || this.lastUsage.total <= thresholdTokens) return;
+    await this.#compact(transcript, this.current, false);
+  }
+
+  async #compact(transcript: OpenTranscript, prepared: PreparedModel, forced: boolean): Promise<CompactionOutcome> {
+    this.params.onAgentEvent({ stream: "compaction", data: { phase: "start" } });
+    const outcome = await compactEmbeddedPiSessionDirect({
+      pi: this.pi, manager: transcript.manager, prepared, settings: resolveCompactionSettings(this.deps.config(), prepared.contextTokens),
+      forced, signal: this.signal, log: this.deps.log,
+    });
+    if (outcome.kind === "compacted") this.compactions++;
+    this.params.onAgentEvent({ stream: "compaction", data: { phase: "end", willRetry: forced && outcome.kind === "compacted", outcome: outcome.kind } });
+    this.deps.log.info("compaction", { ...outcome, sessionKey: this.params.sessionKey });
+    return outcome;
+  }
+
+  #result(aborted: boolean, endedAt: number): EmbeddedPiRunResult {
+    const { params } = this;
+    const timedOut = aborted && this.timedOut();
+    const error: RunError | undefined = timedOut
+      ? { kind: "timeout", message: `⚠️ The run took longer than ${Math.round(params.timeoutMs / 1000)} s and was stopped. Raise agents.defaults.timeoutSeconds for longer work.` }
+      : aborted ? undefined : this.error;
+    const empty = !error && !aborted && !this.texts.some((text) => text.text !== "") && this.hooks.messagingSends.length === 0;
+    const payloads = buildEmbeddedRunPayloads({
+      texts: error && !timedOut ? [] : this.texts,
+      errorText: error?.message ?? (empty ? "⚠️ The model gave an empty answer. Please try again." : undefined),
+      reasoning: params.reasoning, messagingSends: this.hooks.messagingSends,
+      current: params.channel && { channel: params.channel.channel, to: params.channel.to, accountId: params.channel.accountId },
+      toolErrors: this.toolErrors, verbose: params.verbose,
+      suppressToolErrors: this.deps.config().messages?.suppressToolErrors === true,
+    });
+    const model = this.current?.ref ?? params.model;
+    return {
+      payloads, messagingSends: this.hooks.messagingSends, blocksSent: this.blocksSent > 0,
+      meta: {
+        durationMs: endedAt - this.startedAt, aborted, abortReason: timedOut ? "timeout" : aborted ? "user" : undefined,
+        error: error ?? (empty ? { kind: "empty", message: "empty answer" } : undefined), attempts: this.attempts,
+        agentMeta: {
+          sessionId: params.sessionId, provider: model.provider, model: model.modelId, usage: this.usage, lastCallUsage: this.lastUsage,
+          promptTokens: this.lastUsage && this.lastUsage.input + this.lastUsage.cacheRead + this.lastUsage.cacheWrite,
+          contextTokens: this.current?.contextTokens ?? 0, profileId: this.current?.profileId,
+        },
+        compactionCount: this.compactions, systemPromptReport: this.report,
+      },
+    };
+  }
+}

@@ -1,0 +1,198 @@
+import type { AgentMessage } from "@mariozechner/pi-agent-core";
+import type { AssistantMessage, Usage } from "@mariozechner/pi-ai";
+import type { SessionManager } from "@mariozechner/pi-coding-agent";
+import { join } from "node:path";
+import { registerLiveTranscript, type TranscriptMessageBody } from "../../../sessions/index.ts";
+import type { PreparedModel, ThinkLevel } from "../../models/types.ts";
+import type { AssistantText, PiSubscription } from "../../pi-embedded-subscribe.ts";
+import { subscribeEmbeddedPiSession } from "../../pi-embedded-subscribe.ts";
+import type { PiModules } from "../../pi.ts";
+import type { AgentTool } from "../../tools/contract.ts";
+import type { RunnerDeps } from "../deps.ts";
+import { dropInjectedMessages, guardToolResults, INTERRUPTED_RESULT_TEXT, limitHistoryTurns, repairToolPairing } from "../history.ts";
+import { createRunRegistry } from "../model.ts";
+import { applySystemPromptOverrideToSession, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
+import { usesReasoningTags } from "../prompt-assembly.ts";
+import type { OpenTranscript } from "../session-manager-init.ts";
+import { createImageLoader } from "./images.ts";
+import type { RunEmbeddedPiAgentParams } from "./params.ts";
+
+export interface AttemptInput {
+  readonly deps: RunnerDeps;
+  readonly pi: PiModules;
+  readonly params: RunEmbeddedPiAgentParams;
+  readonly prepared: PreparedModel;
+  readonly thinking: ThinkLevel;
+  readonly transcript: OpenTranscript;
+  readonly systemPrompt: string;
+  /** undefined: continue from the leaf (a retry, or a replay after a restart). */
+  readonly prompt: string | undefined;
+  readonly signal: AbortSignal;
+  onSteerable(steer: ((text: string) => boolean) | undefined): void;
+  onPartial(text: string): void;
+}
+
+export interface AttemptResult {
+  readonly texts: readonly AssistantText[];
+  readonly messages: readonly AssistantMessage[];
+  readonly toolErrors: PiSubscription["toolErrors"];
+  readonly blocksSent: number;
+  /** The provider's or transport's failure of the last call, if it failed. */
+  readonly error: string | undefined;
+  readonly stalled: boolean;
+  readonly usage: Usage | undefined;
+}
+
+/** Silence before the first event, then between two events, after which a call counts as hung. */
+const FIRST_EVENT_MS = 300_000;
+const IDLE_MS = 120_000;
+const MAX_TOOL_LOOPS = 200;
+
+/** One try with one model and one key. Never rejects for what the model or a tool does; rejects when the disk refuses. */
+export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptResult> {
+  const { deps, pi, params, prepared, transcript } = input;
+  const { manager } = transcript;
+  const tools = new Map(params.tools.map((tool) => [tool.name, tool]));
+  const callMessages = new Map<string, object>();
+  const { custom } = splitSdkTools(params.tools, (tool) =>
+    toPiTool(
+      withLoopLimit(tool),
+      async (toolCallId) => {
+        // A tool takes effect only when the call is on disk: a restart then knows that it may have run.
+        const message = callMessages.get(toolCallId);
+        if (message) await transcript.persisted(message);
+      },
+      input.signal,
+    ),
+  );
+
+  const { authStorage, modelRegistry } = createRunRegistry(pi, prepared.model);
+  const { session } = await pi.codingAgent.createAgentSession({
+    cwd: params.agent.workspaceDir,
+    agentDir: params.agent.agentDir,
+    authStorage,
+    modelRegistry,
+    model: prepared.model,
+    thinkingLevel: input.thinking,
+    noTools: "builtin",
+    customTools: custom,
+    resourceLoader: emptyResourceLoader(pi),
+    sessionManager: manager,
+    settingsManager: pi.codingAgent.SettingsManager.inMemory({ compaction: { enabled: false }, retry: { enabled: false } }),
+  });
+  const { agent } = session;
+  agent.sessionId = params.sessionId;
+
+  routeRequests(agent, pi, prepared, { ready: () => transcript.flush() });
+  applySystemPromptOverrideToSession(session, input.systemPrompt);
+  const images = createImageLoader({
+    workspaceDir: params.agent.workspaceDir,
+    allowedRoots: [join(deps.stateDir, "media")],
+    maxSidePx: deps.config().agents?.defaults?.imageMaxDimensionPx ?? 1200,
+    log: deps.log,
+  });
+  agent.transformContext = async (messages) => {
+    const limited = limitHistoryTurns(dropInjectedMessages(messages), params.historyLimit);
+    const prepared_ = guardToolResults(repairToolPairing(limited), prepared.contextTokens);
+    return prepared.model.input.includes("image") ? images.hydrate(prepared_) : prepared_;
+  };
+  const stopDurability = agent.subscribe(async (event) => {
+    if (event.type !== "message_end") return;
+    const { message } = event;
+    if (message.role !== "user" && message.role !== "assistant" && message.role !== "toolResult") return;
+    if (message.role === "assistant") {
+      for (const block of message.content) if (block.type === "toolCall") callMessages.set(block.id, message);
+    }
+    await transcript.persisted(message);
+  });
+
+  const sub = subscribeEmbeddedPiSession({
+    session, params: { ...params, onPartialReply: (text) => { input.onPartial(text); params.onPartialReply?.(text); } },
+    tools, enforceFinalTag: usesReasoningTags(prepared.ref.provider) && prepared.model.reasoning, log: deps.log, now: () => deps.clock.now(),
+  });
+  const unregister = registerLiveTranscript(params.sessionFile, {
+    appendMessage: (message: TranscriptMessageBody) => manager.appendMessage(message as never),
+    flush: () => transcript.flush(),
+  });
+  const onAbort = (): void => agent.abort();
+  input.signal.addEventListener("abort", onAbort, { once: true });
+  let stalled = false;
+  const watchdog = setInterval(() => {
+    if (sub.toolsRunning() > 0) return;
+    const limit = sub.messages.length === 0 && sub.partialText() === "" ? FIRST_EVENT_MS : IDLE_MS;
+    if (deps.clock.now() - sub.lastEventAt() < limit) return;
+    stalled = true;
+    agent.abort();
+  }, 5000);
+  watchdog.unref();
+  input.onSteerable((text) => {
+    if (!session.isStreaming) return false;
+    agent.steer({ role: "user", content: [{ type: "text", text }], timestamp: deps.clock.now() });
+    return true;
+  });
+
+  let thrown: unknown;
+  try {
+    if (input.signal.aborted) agent.abort();
+    else if (input.prompt === undefined) await continueFromLeaf(manager, agent, deps);
+    else await session.prompt(input.prompt, { expandPromptTemplates: false });
+  } catch (err) {
+    thrown = err;
+  } finally {
+    clearInterval(watchdog);
+    input.signal.removeEventListener("abort", onAbort);
+    input.onSteerable(undefined);
+    await sub.drain();
+    await transcript.flush();
+    stopDurability();
+    sub.unsubscribe();
+    unregister();
+    session.dispose();
+  }
+  const last = sub.messages.at(-1);
+  const failed = last?.stopReason === "error" ? (last.errorMessage ?? "the model call failed") : undefined;
+  return {
+    texts: sub.texts,
+    messages: sub.messages,
+    toolErrors: sub.toolErrors,
+    blocksSent: sub.blocksSent,
+    error: stalled ? "the model stopped sending (idle timeout)" : (failed ?? (thrown === undefined ? undefined : thrown instanceof Error ? thrown.message : String(thrown))),
+    stalled,
+    usage: last?.usage,
+  };
+}
+
+/** A model that calls tools without end is stopped by an error that it can read. */
+function withLoopLimit(tool: AgentTool): AgentTool {
+  let calls = 0;
+  return {
+    ...tool,
+    execute(args, ctx) {
+      if (++calls > MAX_TOOL_LOOPS) throw new Error(`${tool.name} was called ${MAX_TOOL_LOOPS} times in this run. Stop and tell the person what is going on.`);
+      return tool.execute(args, ctx);
+    },
+  };
+}
+
+async function continueFromLeaf(manager: SessionManager, agent: { state: { messages: AgentMessage[] }; continue(): Promise<void> }, deps: RunnerDeps): Promise<void> {
+  closeInterruptedCalls(manager, deps.clock.now());
+  agent.state.messages = manager.buildSessionContext().messages;
+  await agent.continue();
+}
+
+/** Tool calls whose results never came get an error result, on disk too; they are never run again. */
+export function closeInterruptedCalls(manager: SessionManager, nowMs: number): void {
+  const { messages } = manager.buildSessionContext();
+  const answered = new Set(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : [])));
+  const lastUser = messages.findLastIndex((message) => message.role === "user");
+  for (const message of messages.slice(lastUser + 1)) {
+    if (message.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") continue;
+    for (const block of message.content) {
+      if (block.type !== "toolCall" || answered.has(block.id)) continue;
+      manager.appendMessage({
+        role: "toolResult", toolCallId: block.id, toolName: block.name, isError: true, timestamp: nowMs,
+        content: [{ type: "text", text: INTERRUPTED_RESULT_TEXT }],
+      });
+    }
+  }
+}

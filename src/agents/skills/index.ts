@@ -1,0 +1,1 @@
+export { buildSkillsSnapshot, loadSkills, parseFrontMatter, type Skill, type SkillRoots } from "./skills.ts";

@@ -168,10 +168,17 @@ export interface DocumentPlace {
 
 /**
  * The places in files that contribute to a path of the merged configuration, in merge order (the last one wins). A place is
- * given if its file holds a value exactly there.
+ * given if its file holds a value exactly there; an object that is only an `$include` counts as its file's content.
  */
 export function placesOf(document: ConfigDocument, path: ConfigPath): DocumentPlace[] {
-  return deepestPlaces(document, path).filter((place) => place.depth === path.length);
+  return deepestPlaces(document, path).filter((place) => place.depth === path.length && !place.isBareInclude);
+}
+
+/** Like placesOf, for removal: an object that is only an `$include` is the thing to remove, not the content of its file. */
+export function placesToRemove(document: ConfigDocument, path: ConfigPath): DocumentPlace[] {
+  const places = deepestPlaces(document, path).filter((place) => place.depth === path.length && place.path.length > 0);
+  const bare = places.find((place) => place.isBareInclude && place.document === document);
+  return bare ? [bare] : places;
 }
 
 /** Where a new key at this path belongs: the file that holds its nearest existing parent, the winning one of several. */

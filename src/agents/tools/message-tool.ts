@@ -1,0 +1,119 @@
+import { Type } from "typebox";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { parseReplyDirectives } from "../output/directives.ts";
+import { stripBlockTags, createBlockTagState } from "../output/strip-tags.ts";
+import type { MessagingSend } from "../pi-embedded-runner/run/types.ts";
+import type { RunChannelContext } from "../pi-embedded-runner/run/params.ts";
+import { optionalString } from "./arguments.ts";
+import { toolError, toolJson, type AgentTool, type ToolResult } from "./contract.ts";
+
+/** How the tool reaches channels; given by the room that owns them. */
+export interface MessageActions {
+  /** Names offered in the schema, `send` first. */
+  listActions(): readonly string[];
+  send(request: MessageSendRequest): Promise<{ ok: true; channel: string; to: string; messageIds: readonly string[] } | { ok: false; error: string }>;
+  act(request: { channel: string; accountId: string | undefined; action: string; params: Readonly<Record<string, unknown>>; current: RunChannelContext | undefined; signal: AbortSignal }): Promise<unknown>;
+}
+
+export interface MessageSendRequest {
+  /** Unique per tool call: a replay does not send twice. */
+  readonly id: string;
+  readonly channel: string;
+  readonly to: string;
+  readonly accountId: string | undefined;
+  readonly threadId: string | undefined;
+  readonly replyToId: string | undefined;
+  readonly text: string;
+  readonly mediaUrls: readonly string[];
+  readonly asVoice: boolean;
+  readonly silent: boolean;
+  readonly buttons: unknown;
+  readonly workspaceDir: string;
+}
+
+export interface MessageToolOptions {
+  readonly actions: MessageActions;
+  readonly current: RunChannelContext | undefined;
+  readonly isOwner: boolean;
+  readonly settings: NonNullable<OpenClawConfig["tools"]>["message"];
+  readonly workspaceDir: string;
+  readonly runId: string;
+  readonly sends: MessagingSend[];
+}
+
+const BOUND_ACTIONS = new Set(["send", "poll", "reply", "sendWithEffect", "sendAttachment", "thread-create", "thread-reply", "sticker"]);
+
+export function createMessageTool(options: MessageToolOptions): AgentTool {
+  const { actions, current } = options;
+  const names = actions.listActions();
+  return {
+    name: "message",
+    label: "Message",
+    summary: "Send messages and use channel actions",
+    description: `Send to a chat or act on a channel. Actions: ${names.join(", ")}. Without target the current chat is meant.`,
+    parameters: Type.Object({
+      action: Type.String({ description: names.join("|") }),
+      channel: Type.Optional(Type.String()),
+      target: Type.Optional(Type.String({ description: "Chat or user to address" })),
+      accountId: Type.Optional(Type.String()),
+      message: Type.Optional(Type.String()),
+      media: Type.Optional(Type.String({ description: "Path or URL of a file to attach" })),
+      replyTo: Type.Optional(Type.String()),
+      threadId: Type.Optional(Type.String()),
+      messageId: Type.Optional(Type.String()),
+      emoji: Type.Optional(Type.String()),
+      asVoice: Type.Optional(Type.Boolean()),
+      silent: Type.Optional(Type.Boolean()),
+    }, { additionalProperties: true }),
+    describe: (args) => [args["action"], args["target"] ?? args["to"]].filter(Boolean).join(" "),
+    async execute(args, { toolCallId, signal }) {
+      const action = optionalString(args, "action") ?? "send";
+      const target = optionalString(args, "target") ?? optionalString(args, "to") ?? optionalString(args, "channelId");
+      const channel = (optionalString(args, "channel") ?? current?.channel)?.toLowerCase();
+      if (!channel) return toolError("Action needs a channel.");
+      const to = target ?? (channel === current?.channel ? current.to : undefined);
+      const denied = crossContextRefusal(options, action, channel, to);
+      if (denied) return toolError(denied);
+      const accountId = optionalString(args, "accountId") ?? (channel === current?.channel ? current.accountId : undefined);
+      if (action !== "send") {
+        return toolJson(await actions.act({ channel, accountId, action, params: { ...args, ...(to === undefined ? {} : { to }) }, current, signal }));
+      }
+      if (!to) return toolError("Action send requires a target.");
+      return send(options, args, { channel, to, accountId, id: `${options.runId}:${toolCallId}` });
+    },
+  };
+}
+
+async function send(options: MessageToolOptions, args: Record<string, unknown>, target: { channel: string; to: string; accountId: string | undefined; id: string }): Promise<ToolResult> {
+  const raw = optionalString(args, "message") ?? optionalString(args, "text") ?? optionalString(args, "caption") ?? "";
+  const directives = parseReplyDirectives(stripBlockTags(raw.replaceAll("\\n", "\n"), createBlockTagState(), { flush: true }));
+  const media = [optionalString(args, "media"), optionalString(args, "path"), optionalString(args, "filePath"), ...directives.mediaUrls].filter((item) => item !== undefined);
+  if (media.some((item) => item.startsWith("data:"))) return toolError("data: URLs cannot be sent; write the file first and give its path.");
+  if (directives.text.trim() === "" && media.length === 0) return toolError("send requires text or media");
+  const sameChat = target.channel === options.current?.channel && target.to === options.current.to;
+  const result = await options.actions.send({
+    ...target,
+    threadId: optionalString(args, "threadId") ?? (sameChat ? options.current?.threadId : undefined),
+    replyToId: optionalString(args, "replyTo") ?? directives.replyToId ?? (directives.replyToCurrent && sameChat ? options.current?.messageId : undefined),
+    text: directives.text, mediaUrls: media, asVoice: args["asVoice"] === true || directives.audioAsVoice, silent: args["silent"] === true,
+    buttons: args["buttons"], workspaceDir: options.workspaceDir,
+  });
+  if (!result.ok) return toolError(result.error);
+  options.sends.push({ channel: result.channel, to: result.to, accountId: target.accountId, text: directives.text, mediaUrls: media });
+  return toolJson({ ok: true, channel: result.channel, to: result.to, messageIds: result.messageIds });
+}
+
+/** A run bound to a chat stays with it unless the owner asks or the configuration opens the way. */
+function crossContextRefusal(options: MessageToolOptions, action: string, channel: string, to: string | undefined): string | undefined {
+  const { current, settings, isOwner } = options;
+  if (!current || !BOUND_ACTIONS.has(action) || settings?.allowCrossContextSend) return undefined;
+  if (!isOwner && (channel !== current.channel || (to !== undefined && to !== current.to))) {
+    return "Only the owner may have messages sent to other chats.";
+  }
+  if (channel === current.channel) {
+    if (settings?.crossContext?.allowWithinProvider === false && to !== current.to) return `Cross-context messaging denied: action=${action} to another chat of "${channel}".`;
+    return undefined;
+  }
+  if (current.channel === "webchat" || settings?.crossContext?.allowAcrossProviders) return undefined;
+  return `Cross-context messaging denied: action=${action} target provider "${channel}" while bound to "${current.channel}".`;
+}

@@ -23,10 +23,16 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Paths (dotted, list indexes as numbers) at which two values differ; a list that changed counts as one path. */
+/**
+ * Paths (dotted) at which two values differ. An object that appears or goes counts by its keys, a list as one path.
+ */
 export function changedPaths(before: unknown, after: unknown, prefix = ""): string[] {
   if (deepEqual(before, after)) return [];
-  if (!isPlainObject(before) || !isPlainObject(after)) return [prefix];
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].flatMap((key) => changedPaths(before[key], after[key], prefix === "" ? key : `${prefix}.${key}`));
+  const keys = new Set([...keysOf(before), ...keysOf(after)]);
+  const areObjects = (isPlainObject(before) || before === undefined) && (isPlainObject(after) || after === undefined);
+  if (!areObjects || keys.size === 0) return [prefix];
+  return [...keys].flatMap((key) => changedPaths(childOf(before, key), childOf(after, key), prefix === "" ? key : `${prefix}.${key}`));
 }
+
+const keysOf = (value: unknown): string[] => (isPlainObject(value) ? Object.keys(value) : []);
+const childOf = (value: unknown, key: string): unknown => (isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);

@@ -66,27 +66,37 @@ const AFTER_CHANNELS: readonly Rule[] = [
 
 const isUnder = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`);
 
-/** What changed paths (dotted) ask for. A path that is the parent of a rule's prefix changed as a whole and counts as every rule below it. */
+/** What changed paths (dotted, as `changedPaths` gives them) ask for. A path without a rule needs a restart. */
 export function planReload(changedPaths: readonly string[], channels: readonly ChannelReloadRules[] = []): ReloadPlan {
   const rules = [...BEFORE_CHANNELS, ...channels.flatMap(channelRules), ...AFTER_CHANNELS];
   const actions = new Set<HotAction>();
   const restartPaths: string[] = [];
   for (const path of changedPaths) {
     const own = rules.find((rule) => isUnder(path, rule.prefix));
-    const below = own ? [] : rules.filter((rule) => isUnder(rule.prefix, path));
-    // A list of agents holds heartbeats of its own.
+    // The list of agents holds heartbeats of its own.
     if (isUnder(path, "agents.list")) actions.add("heartbeat");
-    if (own === undefined && (below.length === 0 || !isCoveredByRules(path))) restartPaths.push(path);
-    for (const { effect } of own ? [own] : below) {
-      if (effect.kind === "hot") for (const action of effect.actions) actions.add(action);
-      else if (effect.kind === "restart" && !restartPaths.includes(path)) restartPaths.push(path);
-    }
+    const effect = own?.effect ?? RESTART;
+    if (effect.kind === "restart") restartPaths.push(path);
+    else if (effect.kind === "hot") for (const action of effect.actions) actions.add(action);
   }
   return { kind: restartPaths.length > 0 ? "restart" : actions.size > 0 ? "hot" : "none", hot: actions, restartPaths };
 }
 
-/** Parents all of whose keys have rules: the channels object, when only channels were added or removed as a whole. */
-const isCoveredByRules = (path: string): boolean => path === "channels";
+export type ReloadMode = "hybrid" | "hot" | "restart" | "off";
+
+/** The plan under `gateway.reload.mode`: `hot` ignores what needs a restart, `restart` restarts for all, `off` does nothing. */
+export function applyReloadMode(plan: ReloadPlan, mode: ReloadMode, changedPaths: readonly string[]): ReloadPlan {
+  switch (mode) {
+    case "hybrid":
+      return plan;
+    case "hot":
+      return { ...plan, kind: plan.hot.size > 0 ? "hot" : "none" };
+    case "restart":
+      return changedPaths.every((path) => isUnder(path, "meta")) ? plan : { ...plan, kind: "restart", restartPaths: changedPaths };
+    case "off":
+      return { kind: "none", hot: new Set(), restartPaths: [] };
+  }
+}
 
 function channelRules(channel: ChannelReloadRules): Rule[] {
   return [...none(...(channel.noopPrefixes ?? [])), ...channel.configPrefixes.map((prefix) => hot(prefix, `channel:${channel.channelId}`))];

@@ -4,7 +4,7 @@ import { errorText } from "../infra/errors.ts";
 import { formatIssue } from "./issues.ts";
 import { changedPaths } from "./json-value.ts";
 import { type ConfigSnapshot, loadConfig } from "./load.ts";
-import { type ChannelReloadRules, planReload, type ReloadPlan } from "./reload-plan.ts";
+import { applyReloadMode, type ChannelReloadRules, planReload, type ReloadPlan } from "./reload-plan.ts";
 import type { OpenClawConfig } from "./types.generated.ts";
 import { fingerprint, watchFiles } from "./watch.ts";
 import { type ConfigWriter, type ConfigWriterDeps, createConfigWriter } from "./writer.ts";
@@ -80,8 +80,13 @@ export function createConfigSource(deps: ConfigSourceDeps): ConfigSource {
     if (isWatching && previous.includes.join("\n") !== next.includes.join("\n")) watcher.setFiles(files());
     const paths = changedPaths(previous.config, next.config);
     if (paths.length === 0) return;
-    const plan = planReload(paths, deps.channelRules?.() ?? []);
+    const wanted = planReload(paths, deps.channelRules?.() ?? []);
+    const mode = next.config.gateway?.reload?.mode ?? "hybrid";
+    const plan = applyReloadMode(wanted, mode, paths);
     deps.log.info(`config change detected; evaluating reload (${paths.join(", ")})`);
+    if (wanted.kind === "restart" && plan.kind !== "restart") {
+      deps.log.warn(`config change requires gateway restart, ignored by gateway.reload.mode=${mode} (${wanted.restartPaths.join(", ")})`);
+    }
     changes.emit({ config: next.config, previous: previous.config, snapshot: next, changedPaths: paths, plan });
   };
 

@@ -27,7 +27,11 @@ interface Group {
   chars: number;
 }
 
-const messageOf = (update: Update): Message | undefined => update.message ?? update.channel_post;
+/** undefined also for a message without a chat: such an update is handed on alone and refused there. */
+function messageOf(update: Update): Message | undefined {
+  const message: (Partial<Pick<Message, "chat">> & Message) | undefined = update.message ?? update.channel_post;
+  return message?.chat === undefined ? undefined : message;
+}
 
 /** Pure: puts together what belongs together and keeps the order within each chat. `held` is in update order. */
 export function assemble(held: readonly HeldUpdate[], nowMs: number): Assembly {

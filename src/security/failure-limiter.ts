@@ -10,6 +10,7 @@ export const DEFAULT_FAILURE_LIMITS: FailureLimits = { maxAttempts: 10, windowMs
 
 /** Counts failed attempts per key; the oldest keys are forgotten beyond this number. */
 const MAX_KEYS = 10_000;
+const MAX_LOOKED_AT = 64;
 
 export interface FailureLimiter {
   /** ms until the key may try again; 0 when it may now. */
@@ -37,13 +38,24 @@ export function createFailureLimiter(limits: () => FailureLimits, clock: Clock):
       }
       keys.delete(key);
       keys.set(key, entry);
-      if (keys.size > MAX_KEYS) {
-        // Prefer to forget a key that is not locked, so that a flood of addresses does not free a locked one.
-        const victim = [...keys].slice(0, 64).find(([, e]) => e.lockedUntil <= now)?.[0] ?? keys.keys().next().value;
-        if (victim !== undefined) keys.delete(victim);
-      }
+      if (keys.size > MAX_KEYS) forgetOne(keys, now);
     },
     succeed: (key) => void keys.delete(key),
     reset: () => keys.clear(),
   };
+}
+
+/** Prefers a key that is not locked among the oldest ones, so that a flood of addresses does not free a locked one. */
+function forgetOne(keys: Map<string, { readonly lockedUntil: number }>, now: number): void {
+  let looked = 0;
+  let eldest: string | undefined;
+  for (const [key, entry] of keys) {
+    eldest ??= key;
+    if (entry.lockedUntil <= now) {
+      keys.delete(key);
+      return;
+    }
+    if (++looked >= MAX_LOOKED_AT) break;
+  }
+  if (eldest !== undefined) keys.delete(eldest);
 }

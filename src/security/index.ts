@@ -24,3 +24,4 @@ export { coversScope, coversScopes, OPERATOR_SCOPES } from "./scopes.ts";
 export type { OperatorScope } from "./scopes.ts";
 export { createToken, secretEquals, secretFingerprint } from "./secrets.ts";
 export { createTailscaleWhois } from "./tailscale-whois.ts";
+export { checkExposure } from "./exposure.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  authorize, bearerOf, coversScopes, createAuthGate, createFailureLimiter, exceedsJsonDepth, isHostKnown, isOriginAllowed, matchesAddressList,
+  authorize, bearerOf, checkExposure, coversScopes, createAuthGate, createFailureLimiter, exceedsJsonDepth, isHostKnown, isOriginAllowed, matchesAddressList,
   normalizeAddress, OPERATOR_SCOPES, parseUntrustedJson, resolveAuth, resolveClient, secretEquals,
 } from "./index.ts";
 import type { Authority, SecurityConfig } from "./index.ts";
@@ -135,4 +135,28 @@ it("JSON depth is counted outside strings only", () => {
       expect(exceedsJsonDepth(JSON.stringify([`${noise}${"[{".repeat(300)}\\"`]))).toBe(false);
     }),
   );
+});
+
+describe("a start is refused, with what to change", () => {
+  const token = { mode: "token", token: "T" } as const;
+  const origins = { allowedOrigins: ["http://gw:18789"] };
+  const proxy = { mode: "trusted-proxy", trustedProxy: { userHeader: "x-user" } } as const;
+  it.each<[string, string, NonNullable<SecurityConfig["gateway"]>, RegExp | undefined]>([
+    ["loopback with a token", "127.0.0.1", { auth: token }, undefined],
+    ["loopback without any auth", "127.0.0.1", { auth: { mode: "none" } }, undefined],
+    ["the LAN without auth", "0.0.0.0", { auth: { mode: "none" }, controlUi: origins }, /gateway\.auth/],
+    ["the LAN without a token", "0.0.0.0", { auth: { mode: "token" }, controlUi: origins }, /gateway\.auth\.token/],
+    ["the LAN with a token but no origins", "0.0.0.0", { auth: token }, /allowedOrigins/],
+    ["the LAN with a token and no UI", "0.0.0.0", { auth: token, controlUi: { enabled: false } }, undefined],
+    ["the LAN with a token and origins", "0.0.0.0", { auth: token, controlUi: origins }, undefined],
+    ["a tailnet serve beside the LAN", "0.0.0.0", { auth: token, controlUi: origins, tailscale: { mode: "serve" } }, /loopback/],
+    ["a funnel without a password", "127.0.0.1", { auth: token, tailscale: { mode: "funnel" } }, /password/],
+    ["a proxy mode without proxies", "127.0.0.1", { auth: proxy }, /trustedProxies/],
+    ["a proxy mode on loopback without a loopback proxy", "127.0.0.1", { auth: proxy, trustedProxies: ["10.0.0.1"] }, /loopback/],
+    ["a proxy mode without a user header", "127.0.0.1", { auth: { mode: "trusted-proxy" }, trustedProxies: ["127.0.0.1"] }, /userHeader/],
+  ])("for %s", (_name, host, gateway, expected) => {
+    const problems = checkExposure({ gateway }, {}, host);
+    if (expected) expect(problems.join("\n")).toMatch(expected);
+    else expect(problems).toEqual([]);
+  });
 });

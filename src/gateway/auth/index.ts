@@ -1,1 +1,2 @@
 export { authFailureCode, authFailureMessage } from "./failure-message.ts";
+export { httpAuthority } from "./http-authority.ts";

@@ -7,3 +7,5 @@ export type { AssistantIdentity, ControlUiDeps } from "./control-ui.ts";
 export { createHttpFrontDoor, SURFACE_ORDER } from "./front-door.ts";
 export type { HttpFrontDoor, HttpFrontDoorDeps, HttpSurface, SurfaceRequest } from "./front-door.ts";
 export { sendHttpError, sendJson, sendText } from "./respond.ts";
+export { createFrontServer } from "./server.ts";
+export type { FrontServerOptions } from "./server.ts";

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { createMethodRouter } from "../protocol/index.ts";
 import type { MethodCall } from "../protocol/index.ts";
-import { createPresenceStore, presenceText } from "../ws/index.ts";
+import { createPresenceStore, createPresenceTracker, presenceText } from "../ws/index.ts";
+import type { Connection } from "../ws/index.ts";
 import { presenceMethods } from "./presence.ts";
 
 function setup() {
@@ -41,4 +42,20 @@ it("presence forgets after five minutes and holds two hundred at most", () => {
   t.now.ms += 5 * 60_000 + 1;
   expect(t.presence.list()).toHaveLength(1);
   expect(presenceText("Gateway", { host: "gw", ip: "1.2.3.4", version: "9", mode: "gateway", reason: "self" })).toBe("Gateway: gw (1.2.3.4) · app 9 · mode gateway · reason self");
+});
+
+it("a node that reconnects stays present when its old socket closes", () => {
+  const t = setup();
+  const tracker = createPresenceTracker(t.presence);
+  const conn = (connId: string): Connection => ({
+    connId, role: "node", scopes: [], isOwner: false, caps: [], commands: [], deviceId: "D", connectedAtMs: 0, isLocal: true, hostHeader: undefined,
+    client: { id: "node-host", mode: "node", version: "1", platform: "linux" },
+    params: { minProtocol: 3, maxProtocol: 3, client: { id: "node-host", mode: "node", version: "1", platform: "linux" } },
+  });
+  tracker.connected(conn("old"));
+  tracker.connected(conn("new"));
+  expect(tracker.disconnected(conn("old"))).toBe(false);
+  expect(t.presence.list()[1]).toMatchObject({ reason: "connect", deviceId: "D" });
+  expect(tracker.disconnected(conn("new"))).toBe(true);
+  expect(t.presence.list()[1]).toMatchObject({ reason: "disconnect" });
 });

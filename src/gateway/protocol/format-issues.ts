@@ -102,6 +102,6 @@ const pointer = (path: readonly PropertyKey[]): string =>
 
 /** Cut, and without control characters: the text goes to logs, terminals and close reasons. */
 function shorten(name: string): string {
-  const plain = [...name.slice(0, MAX_NAME_CHARS)].map((c) => (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(c) ? "\uFFFD" : c)).join("");
+  const plain = name.slice(0, MAX_NAME_CHARS).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "\uFFFD");
   return name.length > MAX_NAME_CHARS ? `${plain}…` : plain;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../infra/clock.ts";
 import type { PresenceEntry } from "../protocol/index.ts";
+import type { Connection } from "./connection.ts";
 
 const TTL_MS = 5 * 60_000;
 const MAX_ENTRIES = 200;
@@ -58,4 +59,39 @@ export function presenceText(label: string, e: PresenceUpdate): string {
     e.reason && `reason ${e.reason}`,
   ];
   return parts.filter(Boolean).join(" · ");
+}
+
+export interface PresenceTracker {
+  /** Notes the connection; not worth a broadcast (spec §2.8). */
+  connected(conn: Connection): void;
+  /** Notes that it is gone. True when `presence` should be broadcast: it was tracked, and no newer socket took its place. */
+  disconnected(conn: Connection): boolean;
+}
+
+/** Keeps connections in the presence list, by device, else instance, else connection; the CLI's short visits are not shown. */
+export function createPresenceTracker(presence: PresenceStore): PresenceTracker {
+  const latest = new Map<string, string>();
+  const keyOf = (conn: Connection): string => (conn.deviceId ?? conn.client.instanceId ?? conn.connId).toLowerCase();
+  const entryOf = (conn: Connection, reason: string): PresenceUpdate => {
+    const { displayName, id, version, platform, deviceFamily, modelIdentifier, mode, instanceId } = conn.client;
+    const host = displayName ?? id;
+    const ip = conn.isLocal ? undefined : conn.clientIp;
+    const entry = { host, ip, version, platform, deviceFamily, modelIdentifier, mode, instanceId, reason };
+    const text = presenceText(conn.role === "node" ? "Node" : "Client", entry);
+    return { ...entry, deviceId: conn.deviceId, roles: [conn.role], scopes: [...conn.scopes], text };
+  };
+  return {
+    connected(conn) {
+      if (conn.client.mode === "cli") return;
+      latest.set(keyOf(conn), conn.connId);
+      presence.upsert(keyOf(conn), entryOf(conn, "connect"));
+    },
+    disconnected(conn) {
+      const key = keyOf(conn);
+      if (latest.get(key) !== conn.connId) return false;
+      latest.delete(key);
+      presence.upsert(key, entryOf(conn, "disconnect"));
+      return true;
+    },
+  };
 }

@@ -176,7 +176,8 @@ describe("revocation", () => {
     expect(await error("device.token.rotate", { ...target, role: "node" })).toBe("unknown deviceId/role");
     const remote = await gateway.open({ "x-forwarded-for": "203.0.113.9" });
     const hello = await remote.hello({ device: identityFromSeed(Buffer.alloc(32, 5)), scopes: ["operator.admin"] });
-    const { requestId } = hello.error?.details as { requestId: string };
+    const requestId = gateway.devices.list().pending[0]?.requestId;
+    expect(hello.error).toMatchObject({ details: { requestId } });
     expect(await error("device.pair.approve", { requestId })).toBe("missing scope: operator.admin");
     expect((await pairer.call("device.pair.list")).payload).toMatchObject({ pending: [{ requestId, scopes: ["operator.admin"] }] });
   });

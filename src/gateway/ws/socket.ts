@@ -165,8 +165,8 @@ function limitHandshakeBytes(req: IncomingMessage, maxBytes: number, onExceeded:
 }
 
 interface RequestServer {
-  serve(raw: unknown): void;
-  closeAfterResponse(code: number, reason: string): void;
+  readonly serve: (raw: unknown) => void;
+  readonly closeAfterResponse: (code: number, reason: string) => void;
 }
 
 /** Answers requests of one connection, many at a time; a late answer to a closed socket goes nowhere. */

@@ -78,7 +78,7 @@ export class TestClient {
   }
 
   private wake(): void {
-    for (const waiter of [...this.waiters]) waiter();
+    for (const waiter of this.waiters) waiter();
   }
 
   async until<T>(look: () => T | undefined): Promise<T> {

@@ -118,7 +118,8 @@ export function createHttpFrontDoor(deps: HttpFrontDoorDeps): HttpFrontDoor {
     const changes = req.method !== "GET" && req.method !== "HEAD";
     if (!changes && !selfAuthenticated) return true;
     if (origin !== undefined) return isOriginAllowed(origin, req.headers.host, deps.config());
-    const site = req.headers["sec-fetch-site"];
+    // A visit by a link (an OAuth provider sending the browser back) is cross-site and changes nothing by itself.
+    const site = changes ? req.headers["sec-fetch-site"] : undefined;
     return site === undefined || site === "same-origin" || site === "none";
   };
 

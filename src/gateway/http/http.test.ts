@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer, request } from "node:http";
+import { request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -17,6 +17,7 @@ import { CONTENT_SECURITY_POLICY, createControlUiSurface } from "./control-ui.ts
 import { createHttpFrontDoor } from "./front-door.ts";
 import type { HttpSurface } from "./front-door.ts";
 import { sendJson } from "./respond.ts";
+import { createFrontServer } from "./server.ts";
 
 const PNG = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(20)]);
 
@@ -62,7 +63,7 @@ async function start(config: SecurityConfig = { gateway: { auth: { mode: "token"
       avatar: async (id) => (id === "main" ? PNG : id === "svg" ? Buffer.from("<svg onload=alert(1)>") : undefined),
     }),
   );
-  const server = createServer(door.handler).listen(0, "127.0.0.1");
+  const server = createFrontServer({ handler: door.handler }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;
@@ -127,6 +128,21 @@ describe("the HTTP front door", () => {
     slow.destroy();
   });
 
+  it("answers what is no HTTP with 400, and headers without end with 431", async () => {
+    await using gw = await start();
+    const raw = async (text: string): Promise<string> => {
+      const socket = connect(gw.port, "127.0.0.1");
+      socket.on("error", () => undefined);
+      socket.write(text);
+      const [data] = (await once(socket, "data")) as [Buffer];
+      socket.destroy();
+      return data.toString().split("\r\n")[0] ?? "";
+    };
+    expect(await raw("HELLO\r\n\r\n")).toContain("400");
+    expect(await raw(`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(40_000)}`)).toContain("431");
+    expect((await gw.ask("GET", "/healthz")).status).toBe(200);
+  });
+
   it("locks out a guesser with 429 and Retry-After", async () => {
     await using gw = await start({ gateway: { auth: { mode: "token", token: "T", rateLimit: { maxAttempts: 2, exemptLoopback: false, lockoutMs: 4000 } } } });
     const statuses = [];
@@ -149,6 +165,7 @@ describe("the HTTP front door", () => {
     expect((await gw.ask("POST", "/hook-of-plugin", evil, "{}")).status).toBe(403);
     expect((await gw.ask("POST", "/tools/invoke", { ...bearer, "sec-fetch-site": "cross-site" }, "{}")).status).toBe(403);
     expect((await gw.ask("POST", "/tools/invoke", { ...bearer, origin: "http://localhost:5173" }, "{}")).status).toBe(200);
+    expect((await gw.ask("GET", "/hook-of-plugin", { "sec-fetch-site": "cross-site" })).status).toBe(200);
     const named = { host: "attacker.test" };
     expect((await gw.ask("GET", "/", named)).status).toBe(421);
     expect((await gw.ask("POST", "/tools/invoke", { ...named, ...bearer }, "{}")).status).toBe(200);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Logger } from "../../infra/log.ts";
 import type { DeviceStore, Granted, Granter, PairedDevice, PendingDevice } from "../../pairing/index.ts";
 import { defineMethod, invalidRequest } from "../protocol/index.ts";
-import type { Caller, DevicePairRequest, GatewayMethod, PairedDeviceSummary } from "../protocol/index.ts";
+import type { Caller, DevicePairRequest, DevicePairResolved, GatewayMethod, PairedDeviceSummary } from "../protocol/index.ts";
 
 export interface DeviceMethodsContext {
   readonly devices: DeviceStore;
@@ -103,6 +103,19 @@ const revoke = defineMethod({
     return { deviceId, role, revokedAtMs };
   },
 });
+
+/** Announces requests and decisions to operators who may pair. The result stops it. */
+export function announceDevices(
+  devices: DeviceStore,
+  broadcast: (event: string, payload: unknown, options: { readonly dropIfSlow: boolean }) => void,
+): () => void {
+  return devices.on((event) => {
+    if (event.kind === "requested") broadcast("device.pair.requested", toPairRequest(event.request), { dropIfSlow: true });
+    if (event.kind !== "resolved") return;
+    const { requestId, deviceId, decision, ts } = event;
+    broadcast("device.pair.resolved", { requestId, deviceId, decision, ts } satisfies DevicePairResolved, { dropIfSlow: true });
+  });
+}
 
 /** Spec: gateway-methods §4.8. */
 export const deviceMethods: readonly GatewayMethod<DeviceMethodsContext>[] = [list, approve, reject, remove, rotate, revoke];

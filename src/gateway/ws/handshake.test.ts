@@ -253,6 +253,18 @@ describe("connect", () => {
     expect((await cli.hello({ auth: { password: "right" } })).ok).toBe(true);
   });
 
+  it("evaluates no more guesses than the budget, though they come all at once", async () => {
+    await using gateway = await startTestGateway({ config: { gateway: { auth: { mode: "password", password: "right" } } } });
+    const guesses = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        const client = await gateway.open({ origin: "http://localhost:9" });
+        return (await client.hello({ client: controlUi, auth: { password: `p${i}` } })).error?.message ?? "";
+      }),
+    );
+    expect(guesses.filter((m) => m.includes("password mismatch"))).toHaveLength(10);
+    expect(guesses.filter((m) => m.includes("too many failed"))).toHaveLength(30);
+  });
+
   it("takes a user from a trusted proxy and from nobody else", async () => {
     const auth = { mode: "trusted-proxy", trustedProxy: { userHeader: "x-user", allowUsers: ["ann"] } } as const;
     await using gateway = await startTestGateway({ config: { gateway: { auth, trustedProxies: ["127.0.0.0/8"] } } });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { identityFromSeed } from "../../pairing/index.ts";
-import { deviceMethods } from "../methods/devices.ts";
+import { announceDevices, deviceMethods } from "../methods/devices.ts";
 import { silentLogger } from "../../infra/log.ts";
 import { ALL_SCOPES, startTestGateway, TOKEN } from "./test-support.ts";
 import type { TestClient, TestGateway } from "./test-support.ts";
@@ -128,9 +128,22 @@ describe("broadcasts", () => {
   });
 });
 
+it("a client that vanished without closing is cut after a few silent ticks", async () => {
+  await using gateway = await startTestGateway({ limits: { tickIntervalMs: 15 } });
+  const alive = await gateway.connect();
+  const dead = await gateway.connect({ device: identityFromSeed(Buffer.alloc(32, 6)) });
+  dead.socket.pause();
+  const id = identityFromSeed(Buffer.alloc(32, 6)).deviceId;
+  const ticks = () => alive.frames.filter((f) => f.event === "tick").length;
+  await alive.until(() => (ticks() >= 8 && gateway.disconnected.length === 1 ? true : undefined));
+  expect(gateway.disconnected[0]?.deviceId).toBe(id);
+  expect((await alive.call("status")).ok).toBe(true);
+});
+
 describe("revocation", () => {
   const withDevices = async (): Promise<TestGateway> => {
     const gateway = await startTestGateway();
+    announceDevices(gateway.devices, gateway.ws.broadcast);
     for (const method of deviceMethods) gateway.router.register(method, { devices: gateway.devices, log: silentLogger });
     return gateway;
   };
@@ -178,6 +191,7 @@ describe("revocation", () => {
     const hello = await remote.hello({ device: identityFromSeed(Buffer.alloc(32, 5)), scopes: ["operator.admin"] });
     const requestId = gateway.devices.list().pending[0]?.requestId;
     expect(hello.error).toMatchObject({ details: { requestId } });
+    expect((await pairer.event("device.pair.requested")).payload).toMatchObject({ requestId, silent: false, role: "operator" });
     expect(await error("device.pair.approve", { requestId })).toBe("missing scope: operator.admin");
     expect((await pairer.call("device.pair.list")).payload).toMatchObject({ pending: [{ requestId, scopes: ["operator.admin"] }] });
   });

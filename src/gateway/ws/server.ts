@@ -19,6 +19,8 @@ import type { Admission, Connection, Outbox } from "./connection.ts";
 import type { HandshakeDeps } from "./handshake.ts";
 import { serveSocket } from "./socket.ts";
 
+const MAX_SILENT_TICKS = 4;
+
 export interface WsLimits {
   readonly maxPayloadBytes: number;
   readonly maxBufferedBytes: number;
@@ -88,8 +90,9 @@ interface Entry {
   readonly outbox: Outbox;
   readonly socket: WebSocket;
   readonly admission: Admission;
-  /** True while a response for the client is being made; a close asked by this very client waits for it. */
-  closeAfterResponse(code: number, reason: string): void;
+  /** For a close that this very client asked for: its answer goes out first. */
+  readonly closeAfterResponse: (code: number, reason: string) => void;
+  silentTicks: number;
 }
 
 /** The WebSocket side of the gateway: serves upgrades of `deps.server` on any path (spec: gateway-protocol §1–§3, §6). */
@@ -144,7 +147,10 @@ export function createWsServer(deps: WsServerDeps): WsServer {
       admit(conn, admission, outbox, closeAfterResponse) {
         if (entries.size >= limits.maxConnections) return false;
         pending.delete(ws);
-        entries.set(connId, { conn, outbox, socket: ws, admission, closeAfterResponse });
+        const entry: Entry = { conn, outbox, socket: ws, admission, closeAfterResponse, silentTicks: 0 };
+        entries.set(connId, entry);
+        const heard = (): void => void (entry.silentTicks = 0);
+        ws.on("pong", heard).on("message", heard);
         return true;
       },
       hello: (conn, issued) => helloOk(conn, issued),
@@ -184,9 +190,18 @@ export function createWsServer(deps: WsServerDeps): WsServer {
     }
   };
 
+  /** A peer that vanished without a word (sleep, cut cable) is found out by its silence. */
+  const probe = (entry: Entry): void => {
+    if (++entry.silentTicks > MAX_SILENT_TICKS) entry.socket.terminate();
+    else if (entry.socket.readyState === 1) entry.socket.ping();
+  };
+
   const closeEntry = (entry: Entry, code: number, reason: string): void => entry.socket.close(code, closeReason(reason));
 
-  const tick = setInterval(() => broadcast("tick", { ts: deps.clock.now() }, { dropIfSlow: true }), limits.tickIntervalMs);
+  const tick = setInterval(() => {
+    broadcast("tick", { ts: deps.clock.now() }, { dropIfSlow: true });
+    for (const entry of entries.values()) probe(entry);
+  }, limits.tickIntervalMs);
   tick.unref();
 
   const offDevices = deps.devices.on((event) => {

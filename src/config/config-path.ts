@@ -4,7 +4,8 @@ import { isPlainObject } from "./json-value.ts";
 export type ConfigPath = readonly (string | number)[];
 
 /** Names that reach into prototypes; refused at every path and dropped from every document. */
-export const isUnsafeKey = (key: string): boolean => key === "__proto__" || key === "constructor" || key === "prototype";
+export const isUnsafeKey = (key: string): boolean =>
+  key === "__proto__" || key === "constructor" || key === "prototype";
 
 export class ConfigPathError extends Error {
   override readonly name = "ConfigPathError";
@@ -79,7 +80,8 @@ export function getAtPath(root: unknown, path: ConfigPath): unknown {
 export function setAtPath(root: unknown, path: ConfigPath, value: unknown): unknown {
   const [segment, ...rest] = path;
   if (segment === undefined) return value;
-  if (typeof segment === "string" && isUnsafeKey(segment)) throw new ConfigPathError(`"${segment}" is not allowed in a config path`);
+  if (typeof segment === "string" && isUnsafeKey(segment))
+    throw new ConfigPathError(`"${segment}" is not allowed in a config path`);
   const isIndex = /^\d+$/.test(String(segment));
   if (Array.isArray(root) ? isIndex : typeof segment === "number" && !isPlainObject(root)) {
     const list: unknown[] = Array.isArray(root) ? [...root] : [];

@@ -55,7 +55,10 @@ function isPlaceable(config: unknown, keys: readonly string[]): boolean {
 }
 
 function applySchemaDefaults(value: unknown, node: KeyNode): unknown {
-  if (Array.isArray(value)) return node.types.some((alt) => alt.kind === "obj") ? value.map((item: unknown) => applySchemaDefaults(item, node)) : value;
+  if (Array.isArray(value))
+    return node.types.some((alt) => alt.kind === "obj")
+      ? value.map((item: unknown) => applySchemaDefaults(item, node))
+      : value;
   if (!isPlainObject(value) || !node.types.some(isContainer)) return value;
   let copy: PlainObject | undefined;
   for (const [key, item] of Object.entries(value)) {
@@ -66,7 +69,8 @@ function applySchemaDefaults(value: unknown, node: KeyNode): unknown {
     if (next !== item) (copy ??= { ...value })[key] = next;
   }
   for (const child of node.children.values()) {
-    if (child.defaultValue !== undefined && value[child.name] === undefined) (copy ??= { ...value })[child.name] = child.defaultValue;
+    if (child.defaultValue !== undefined && value[child.name] === undefined)
+      (copy ??= { ...value })[child.name] = child.defaultValue;
   }
   return copy ?? value;
 }
@@ -75,10 +79,14 @@ function applySchemaDefaults(value: unknown, node: KeyNode): unknown {
 function joinSpellings(root: unknown): unknown {
   let config = root;
   const accounts = getAtPath(config, ["channels", "telegram", "accounts"]);
-  const bases = [["channels", "telegram"], ...Object.keys(isPlainObject(accounts) ? accounts : {}).map((id) => ["channels", "telegram", "accounts", id])];
+  const bases = [
+    ["channels", "telegram"],
+    ...Object.keys(isPlainObject(accounts) ? accounts : {}).map((id) => ["channels", "telegram", "accounts", id]),
+  ];
   for (const base of bases) {
     const token = getAtPath(config, [...base, "token"]);
-    if (typeof token === "string" && getAtPath(config, [...base, "botToken"]) === undefined) config = setAtPath(config, [...base, "botToken"], token);
+    if (typeof token === "string" && getAtPath(config, [...base, "botToken"]) === undefined)
+      config = setAtPath(config, [...base, "botToken"], token);
   }
   const list = getAtPath(config, ["agents", "list"]);
   const beats: (readonly (string | number)[])[] = [["agents", "defaults", "heartbeat"]];
@@ -87,7 +95,8 @@ function joinSpellings(root: unknown): unknown {
   for (const beat of beats) {
     const isOff = getAtPath(config, [...beat, "enabled"]) === false;
     const isHere = beat.length === 3 || isPlainObject(getAtPath(config, beat));
-    if (isOff || (allOff && isHere && isPlaceable(config, ["agents", "defaults", "heartbeat", "every"]))) config = setAtPath(config, [...beat, "every"], "0m");
+    if (isOff || (allOff && isHere && isPlaceable(config, ["agents", "defaults", "heartbeat", "every"])))
+      config = setAtPath(config, [...beat, "every"], "0m");
   }
   const oldSsrf = getAtPath(config, ["browser", "ssrfPolicy", "allowPrivateNetwork"]);
   const ssrf = ["browser", "ssrfPolicy", "dangerouslyAllowPrivateNetwork"];
@@ -112,7 +121,11 @@ export function detectAnthropicAuth(config: unknown, env: EnvView): AnthropicAut
     }
   }
   if (env.get("ANTHROPIC_OAUTH_TOKEN")) return "oauth";
-  if (env.get("ANTHROPIC_API_KEY") || typeof getAtPath(config, ["models", "providers", "anthropic", "apiKey"]) === "string") return "api_key";
+  if (
+    env.get("ANTHROPIC_API_KEY") ||
+    typeof getAtPath(config, ["models", "providers", "anthropic", "apiKey"]) === "string"
+  )
+    return "api_key";
   return undefined;
 }
 
@@ -122,7 +135,11 @@ function applyAnthropicDefaults(root: unknown, mode: AnthropicAuthMode): unknown
   let config = root;
   const pruning = getAtPath(config, [...defaults, "contextPruning"]);
   if (pruning === undefined || (isPlainObject(pruning) && pruning["mode"] === undefined)) {
-    config = setAtPath(config, [...defaults, "contextPruning"], { mode: "cache-ttl", ttl: "1h", ...(isPlainObject(pruning) ? pruning : {}) });
+    config = setAtPath(config, [...defaults, "contextPruning"], {
+      mode: "cache-ttl",
+      ttl: "1h",
+      ...(isPlainObject(pruning) ? pruning : {}),
+    });
   }
   if (getAtPath(config, [...defaults, "heartbeat", "every"]) === undefined) {
     config = setAtPath(config, [...defaults, "heartbeat", "every"], mode === "oauth" ? "1h" : "30m");
@@ -130,7 +147,12 @@ function applyAnthropicDefaults(root: unknown, mode: AnthropicAuthMode): unknown
   const models = getAtPath(config, [...defaults, "models"]);
   if (mode !== "api_key" || !isPlainObject(models)) return config;
   for (const [id, entry] of Object.entries(models)) {
-    if (!id.startsWith("anthropic/") || !isPlainObject(entry) || getAtPath(entry, ["params", "cacheRetention"]) !== undefined) continue;
+    if (
+      !id.startsWith("anthropic/") ||
+      !isPlainObject(entry) ||
+      getAtPath(entry, ["params", "cacheRetention"]) !== undefined
+    )
+      continue;
     if (entry["params"] === undefined || isPlainObject(entry["params"])) {
       config = setAtPath(config, [...defaults, "models", id, "params", "cacheRetention"], "short");
     }
@@ -145,9 +167,11 @@ function applyModelDefaults(root: unknown): unknown {
   const providers = getAtPath(config, ["models", "providers"]);
   for (const [id, provider] of Object.entries(isPlainObject(providers) ? providers : {})) {
     if (!isPlainObject(provider)) continue;
-    if (id === "anthropic" && provider["api"] === undefined) config = setAtPath(config, ["models", "providers", id, "api"], "anthropic-messages");
+    if (id === "anthropic" && provider["api"] === undefined)
+      config = setAtPath(config, ["models", "providers", id, "api"], "anthropic-messages");
     const models = provider["models"];
-    if (Array.isArray(models)) config = setAtPath(config, ["models", "providers", id, "models"], models.map(withModelDefaults));
+    if (Array.isArray(models))
+      config = setAtPath(config, ["models", "providers", id, "models"], models.map(withModelDefaults));
   }
   const chosen = getAtPath(config, ["agents", "defaults", "models"]);
   if (!isPlainObject(chosen)) return config;

@@ -38,16 +38,26 @@ function diffValue(views: Views, target: unknown, place: DocumentPlace, edits: D
       diffValue(childViews(views, key), target[key], { document: place.document, path: [...place.path, key] }, edits);
     }
   } else if (Array.isArray(source) && Array.isArray(target)) diffList(views, source, target, place, edits);
-  else edits.push({ op: "set", ...pick(placesOf(place.document, place.path).at(-1) ?? placeForNew(place.document, place.path)), value: target });
+  else
+    edits.push({
+      op: "set",
+      ...pick(placesOf(place.document, place.path).at(-1) ?? placeForNew(place.document, place.path)),
+      value: target,
+    });
 }
 
 const pick = (place: DocumentPlace): DocumentPlace => ({ document: place.document, path: place.path });
 
-const isSame = (target: unknown, views: Views): boolean => deepEqual(target, views.source) || deepEqual(target, views.resolved);
+const isSame = (target: unknown, views: Views): boolean =>
+  deepEqual(target, views.source) || deepEqual(target, views.resolved);
 
 function childViews(views: Views, key: string | number): Views {
   const child = (value: unknown): unknown =>
-    Array.isArray(value) ? (value as unknown[])[Number(key)] : isPlainObject(value) && Object.hasOwn(value, String(key)) ? value[String(key)] : undefined;
+    Array.isArray(value)
+      ? (value as unknown[])[Number(key)]
+      : isPlainObject(value) && Object.hasOwn(value, String(key))
+        ? value[String(key)]
+        : undefined;
   return { source: child(views.source), resolved: child(views.resolved), effective: child(views.effective) };
 }
 
@@ -63,11 +73,18 @@ function withoutDefaults(target: unknown, effective: unknown): unknown {
 }
 
 /** Edits of a list, from its end to its start so that earlier indexes stay true. */
-function diffList(views: Views, source: readonly unknown[], target: readonly unknown[], place: DocumentPlace, edits: DocumentEdit[]): void {
+function diffList(
+  views: Views,
+  source: readonly unknown[],
+  target: readonly unknown[],
+  place: DocumentPlace,
+  edits: DocumentEdit[],
+): void {
   const items = source.map((_, i) => childViews(views, i));
   const pairs = alignLists(items, target);
   const where = itemPlaces(place);
-  const placeOf = (index: number): DocumentPlace => where(index) ?? { document: place.document, path: [...place.path, index] };
+  const placeOf = (index: number): DocumentPlace =>
+    where(index) ?? { document: place.document, path: [...place.path, index] };
   const insertAt = (index: number): DocumentPlace => {
     const before = index > 0 ? where(index - 1) : undefined;
     if (!before) return placeOf(index);
@@ -80,15 +97,23 @@ function diffList(views: Views, source: readonly unknown[], target: readonly unk
     const removed = sourceEnd - s - 1;
     const added = targetEnd - t - 1;
     const inPlace = Math.min(removed, added);
-    for (let k = added - 1; k >= inPlace; k--) edits.push({ op: "insert", ...insertAt(s + 1 + inPlace), value: withReferences(target[t + 1 + k], items) });
+    for (let k = added - 1; k >= inPlace; k--)
+      edits.push({ op: "insert", ...insertAt(s + 1 + inPlace), value: withReferences(target[t + 1 + k], items) });
     for (let k = removed - 1; k >= inPlace; k--) edits.push({ op: "unset", ...placeOf(s + 1 + k) });
-    for (let k = inPlace - 1; k >= 0; k--) diffItem(items[s + 1 + k], target[t + 1 + k], placeOf(s + 1 + k), items, edits);
+    for (let k = inPlace - 1; k >= 0; k--)
+      diffItem(items[s + 1 + k], target[t + 1 + k], placeOf(s + 1 + k), items, edits);
     if (s >= 0) diffItem(items[s], target[t], placeOf(s), items, edits);
     [sourceEnd, targetEnd] = [s, t];
   }
 }
 
-function diffItem(views: Views | undefined, target: unknown, place: DocumentPlace, items: readonly Views[], edits: DocumentEdit[]): void {
+function diffItem(
+  views: Views | undefined,
+  target: unknown,
+  place: DocumentPlace,
+  items: readonly Views[],
+  edits: DocumentEdit[],
+): void {
   if (!views || isSame(target, views)) return;
   // An item has no default of its own: compare with what is written only.
   const written = { ...views, effective: views.source };
@@ -98,7 +123,8 @@ function diffItem(views: Views | undefined, target: unknown, place: DocumentPlac
 }
 
 /** An item that moved keeps its references. */
-const withReferences = (target: unknown, items: readonly Views[]): unknown => items.find((views) => deepEqual(views.resolved, target))?.source ?? target;
+const withReferences = (target: unknown, items: readonly Views[]): unknown =>
+  items.find((views) => deepEqual(views.resolved, target))?.source ?? target;
 
 const idOf = (value: unknown): unknown => (isPlainObject(value) ? value["id"] : undefined);
 
@@ -121,7 +147,7 @@ function alignLists(items: readonly Views[], target: readonly unknown[]): (reado
   const rows = sEnd - start;
   const columns = tEnd - start;
   if (rows === 0 || columns === 0 || rows > MAX_ALIGNED || columns > MAX_ALIGNED) return pairs;
-  const lengths = Array.from({ length: rows + 1 }, () => new Array<number>(columns + 1).fill(0));
+  const lengths = Array.from({ length: rows + 1 }, () => Array.from({ length: columns + 1 }, () => 0));
   const at = (i: number, j: number): number => lengths[i]?.[j] ?? 0;
   for (let i = rows - 1; i >= 0; i--) {
     for (let j = columns - 1; j >= 0; j--) {
@@ -129,7 +155,7 @@ function alignLists(items: readonly Views[], target: readonly unknown[]): (reado
       if (row) row[j] = same(start + i, start + j) ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
     }
   }
-  for (let i = 0, j = 0; i < rows && j < columns; ) {
+  for (let i = 0, j = 0; i < rows && j < columns;) {
     if (same(start + i, start + j)) pairs.push([start + i++, start + j++]);
     else if (at(i + 1, j) >= at(i, j + 1)) i++;
     else j++;
@@ -152,6 +178,7 @@ function itemPlaces(place: DocumentPlace): (index: number) => DocumentPlace | un
 
 function listLength({ document, path }: DocumentPlace): number {
   let value: unknown = document.value;
-  for (const segment of path as ConfigPath) value = childViews({ source: value, resolved: undefined, effective: undefined }, segment).source;
+  for (const segment of path as ConfigPath)
+    value = childViews({ source: value, resolved: undefined, effective: undefined }, segment).source;
   return Array.isArray(value) ? value.length : 0;
 }

@@ -20,13 +20,19 @@ export function editJson5(text: string, edits: readonly TextEdit[]): string {
 
 function applyEdit(text: string, edit: TextEdit): string {
   const root = locateJson5(text);
-  if (edit.path.length === 0) return text.slice(0, root.start) + serialise(edit.value, styleOf(text), "") + text.slice(root.end);
+  if (edit.path.length === 0)
+    return text.slice(0, root.start) + serialise(edit.value, styleOf(text), "") + text.slice(root.end);
   if (edit.op === "unset") return unset(text, edit.path);
   const member = findMember(root, edit.path);
   if (member && edit.op === "set") {
     const indent = lineIndent(text, member.start);
     const isFlat = !text.slice(0, root.end).includes("\n");
-    return splice(text, member.value.start, member.value.end, serialise(edit.value, styleOf(text), isFlat ? undefined : indent));
+    return splice(
+      text,
+      member.value.start,
+      member.value.end,
+      serialise(edit.value, styleOf(text), isFlat ? undefined : indent),
+    );
   }
   return insert(text, root, edit);
 }
@@ -66,7 +72,8 @@ function dropBlankLine(text: string, offset: number): string {
   const lineStart = Math.max(text.lastIndexOf("\n", offset - 1), -1) + 1;
   const newline = text.indexOf("\n", offset);
   const lineEnd = newline < 0 ? text.length : newline + 1;
-  if (text.slice(lineStart, lineEnd).trim() === "" && newline >= 0 && lineStart > 0) return text.slice(0, lineStart) + text.slice(lineEnd);
+  if (text.slice(lineStart, lineEnd).trim() === "" && newline >= 0 && lineStart > 0)
+    return text.slice(0, lineStart) + text.slice(lineEnd);
   const rest = /^[ \t]*/.exec(text.slice(offset, offset + 200))?.[0].length ?? 0;
   return text.slice(0, offset) + text.slice(offset + rest);
 }
@@ -77,9 +84,18 @@ function insert(text: string, root: ValueSpan, edit: TextEdit): string {
   while (depth > 0 && !findMember(root, edit.path.slice(0, depth))) depth--;
   const parent = valueAt(root, edit.path.slice(0, depth));
   const key = edit.path[depth];
-  if (!parent || parent.kind === "scalar" || key === undefined) throw new Error(`No object at ${JSON.stringify(edit.path.slice(0, depth))}`);
-  const value = edit.path.slice(depth + 1).reduceRight<unknown>((inner, segment) => (typeof segment === "number" ? [inner] : { [segment]: inner }), edit.value);
-  const index = parent.kind === "array" && edit.op === "insert" ? Math.min(Number(key), parent.members.length) : parent.members.length;
+  if (!parent || parent.kind === "scalar" || key === undefined)
+    throw new Error(`No object at ${JSON.stringify(edit.path.slice(0, depth))}`);
+  const value = edit.path
+    .slice(depth + 1)
+    .reduceRight<unknown>(
+      (inner, segment) => (typeof segment === "number" ? [inner] : { [segment]: inner }),
+      edit.value,
+    );
+  const index =
+    parent.kind === "array" && edit.op === "insert"
+      ? Math.min(Number(key), parent.members.length)
+      : parent.members.length;
   return insertMember(text, parent, index, parent.kind === "array" ? undefined : String(key), value);
 }
 
@@ -90,21 +106,36 @@ function insertMember(text: string, parent: ValueSpan, index: number, key: strin
   if (!first) return insertIntoEmpty(text, parent, key, value, isFlat ? undefined : style);
   const isMultiLine = text.slice(parent.start, first.start).includes("\n");
   const indent = isMultiLine ? lineIndent(text, first.start) : undefined;
-  const unquoted = parent.kind === "object" ? /^[^"']/.test(text.slice(first.start, first.start + 1)) : style.unquotedKeys;
+  const unquoted =
+    parent.kind === "object" ? /^[^"']/.test(text.slice(first.start, first.start + 1)) : style.unquotedKeys;
   const entry = memberText(key, value, { ...style, unquotedKeys: unquoted }, indent);
   const next = parent.members[index];
-  if (next) return splice(text, next.start, next.start, `${entry},${indent === undefined ? " " : `${style.eol}${indent}`}`);
+  if (next)
+    return splice(text, next.start, next.start, `${entry},${indent === undefined ? " " : `${style.eol}${indent}`}`);
   const last = parent.members.at(-1) ?? first;
   if (indent === undefined) {
-    return last.comma === undefined ? splice(text, last.value.end, last.value.end, `, ${entry}`) : splice(text, last.comma + 1, last.comma + 1, ` ${entry},`);
+    return last.comma === undefined
+      ? splice(text, last.value.end, last.value.end, `, ${entry}`)
+      : splice(text, last.comma + 1, last.comma + 1, ` ${entry},`);
   }
   // The new line goes below what stands behind the last member on its line, which is a note on that member.
   const at = endOfLineTrivia(text, last.comma === undefined ? last.value.end : last.comma + 1, parent.end - 1);
-  const withEntry = splice(text, at, at, `${style.eol}${indent}${entry}${last.comma === undefined ? "" : ","}${/[\r\n]/.test(text[at] ?? "") ? "" : `${style.eol}${lineIndent(text, parent.start)}`}`);
+  const withEntry = splice(
+    text,
+    at,
+    at,
+    `${style.eol}${indent}${entry}${last.comma === undefined ? "" : ","}${/[\r\n]/.test(text[at] ?? "") ? "" : `${style.eol}${lineIndent(text, parent.start)}`}`,
+  );
   return last.comma === undefined ? splice(withEntry, last.value.end, last.value.end, ",") : withEntry;
 }
 
-function insertIntoEmpty(text: string, parent: ValueSpan, key: string | undefined, value: unknown, style: Style | undefined): string {
+function insertIntoEmpty(
+  text: string,
+  parent: ValueSpan,
+  key: string | undefined,
+  value: unknown,
+  style: Style | undefined,
+): string {
   const inner = text.slice(parent.start + 1, parent.end - 1);
   if (style === undefined) {
     const entry = memberText(key, value, styleOf(text), undefined);
@@ -158,7 +189,8 @@ function memberText(key: string | undefined, value: unknown, style: Style, inden
   return key === undefined ? body : `${keyText(key, style)}: ${body}`;
 }
 
-const keyText = (key: string, style: Style): string => (style.unquotedKeys && /^[A-Za-z_$][\w$]*$/.test(key) ? key : quote(key, style));
+const keyText = (key: string, style: Style): string =>
+  style.unquotedKeys && /^[A-Za-z_$][\w$]*$/.test(key) ? key : quote(key, style);
 
 function quote(text: string, style: Style): string {
   const json = JSON.stringify(text).replace(/[\u2028\u2029]/g, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"));
@@ -173,17 +205,22 @@ function serialise(value: unknown, style: Style, indent: string | undefined): st
   const inner = indent === undefined ? undefined : indent + style.unit;
   const parts = isList
     ? value.map((item: unknown) => serialise(item, style, inner))
-    : Object.entries(value).filter(([, item]) => item !== undefined).map(([key, item]) => memberText(key, item, style, inner));
+    : Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => memberText(key, item, style, inner));
   const [open, close] = isList ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return open + close;
-  const isShortList = isList && value.every((item) => typeof item !== "object" || item === null) && parts.join(", ").length <= 80;
+  const isShortList =
+    isList && value.every((item) => typeof item !== "object" || item === null) && parts.join(", ").length <= 80;
   if (indent === undefined || isShortList) return isList ? `[${parts.join(", ")}]` : `{ ${parts.join(", ")} }`;
   return `${open}${style.eol}${parts.map((part) => `${inner ?? ""}${part}`).join(`,${style.eol}`)}${style.eol}${indent}${close}`;
 }
 
-const splice = (text: string, from: number, to: number, by: string): string => text.slice(0, from) + by + text.slice(to);
+const splice = (text: string, from: number, to: number, by: string): string =>
+  text.slice(0, from) + by + text.slice(to);
 
-const lineIndent = (text: string, offset: number): string => /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset + 1))?.[0] ?? "";
+const lineIndent = (text: string, offset: number): string =>
+  /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset + 1))?.[0] ?? "";
 
 function valueAt(root: ValueSpan, path: ConfigPath): ValueSpan | undefined {
   return path.length === 0 ? root : (findMember(root, path) as MemberSpan | undefined)?.value;

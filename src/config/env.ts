@@ -8,9 +8,9 @@ export type EnvSource = "process" | "cwd-dotenv" | "state-dotenv" | "config" | "
 
 /** The environment as the configuration sees it; a value, never `process.env` itself. */
 export interface EnvView {
-  get(name: string): string | undefined;
+  readonly get: (name: string) => string | undefined;
   readonly vars: Readonly<Record<string, string>>;
-  sourceOf(name: string): EnvSource | undefined;
+  readonly sourceOf: (name: string) => EnvSource | undefined;
 }
 
 export interface EnvLayer {
@@ -35,10 +35,14 @@ export function createEnvView(layers: readonly EnvLayer[]): EnvView {
 /** Parses the usual `.env` notation: `export` prefix, comments, single, double and no quotes. Bad lines are passed over. */
 export function parseDotenv(text: string): Record<string, string> {
   const vars: Record<string, string> = {};
-  const line = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(?:'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\r\n]*))/gm;
+  const line =
+    /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(?:'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\r\n]*))/gm;
   for (const [, name = "", single, double, bare] of text.matchAll(line)) {
     if (single !== undefined) vars[name] = single;
-    else if (double !== undefined) vars[name] = double.replace(/\\([\s\S])/g, (_, c: string) => (c === "n" ? "\n" : c === "r" ? "\r" : c === "t" ? "\t" : c));
+    else if (double !== undefined)
+      vars[name] = double.replace(/\\([\s\S])/g, (_, c: string) =>
+        c === "n" ? "\n" : c === "r" ? "\r" : c === "t" ? "\t" : c,
+      );
     else vars[name] = (bare ?? "").replace(/\s+#.*$|^#.*$/, "").trim();
   }
   return vars;
@@ -49,8 +53,11 @@ export function parseDotenv(text: string): Record<string, string> {
  * file (spec: security-record A6).
  */
 export function isLoaderVariable(name: string): boolean {
-  return /^(?:LD_|DYLD_|NODE_|npm_|GIT_(?:SSH|EXEC|CONFIG|TEMPLATE|EXTERNAL)|PYTHON(?:PATH|HOME|STARTUP)|PERL5|RUBY(?:OPT|LIB)|JAVA_TOOL)/i.test(name) ||
-    /^(?:PATH|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|IFS|HGRCPATH|RUSTC_WRAPPER)$/.test(name);
+  return (
+    /^(?:LD_|DYLD_|NODE_|npm_|GIT_(?:SSH|EXEC|CONFIG|TEMPLATE|EXTERNAL)|PYTHON(?:PATH|HOME|STARTUP)|PERL5|RUBY(?:OPT|LIB)|JAVA_TOOL)/i.test(
+      name,
+    ) || /^(?:PATH|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|IFS|HGRCPATH|RUSTC_WRAPPER)$/.test(name)
+  );
 }
 
 /** Whether a `.env` of the working directory may set a name (spec: decisions §1.7). */

@@ -42,7 +42,12 @@ export const includeKey = (path: ConfigPath): string => JSON.stringify(path);
  * file, inside the directory of the root file also after symlinks, at most ten deep.
  * @throws ConfigIncludeError, ConfigSyntaxError
  */
-export async function loadIncludes(file: string, raw: string, value: unknown, deps: IncludeDeps = {}): Promise<ConfigDocument> {
+export async function loadIncludes(
+  file: string,
+  raw: string,
+  value: unknown,
+  deps: IncludeDeps = {},
+): Promise<ConfigDocument> {
   const context: Context = {
     rootDir: await realpath(dirname(file)).catch(() => dirname(file)),
     readText: deps.readText ?? ((path) => readFile(path, "utf8")),
@@ -55,7 +60,13 @@ interface Context {
   readonly readText: (path: string) => Promise<string>;
 }
 
-async function readDocument(file: string, raw: string, value: unknown, chain: readonly string[], context: Context): Promise<ConfigDocument> {
+async function readDocument(
+  file: string,
+  raw: string,
+  value: unknown,
+  chain: readonly string[],
+  context: Context,
+): Promise<ConfigDocument> {
   const includes = new Map<string, IncludeSite>();
   const visit = async (node: unknown, at: ConfigPath): Promise<void> => {
     if (Array.isArray(node)) {
@@ -65,7 +76,8 @@ async function readDocument(file: string, raw: string, value: unknown, chain: re
     if (!isPlainObject(node)) return;
     if (Object.hasOwn(node, "$include")) {
       const documents: ConfigDocument[] = [];
-      for (const name of includeNames(node["$include"], file)) documents.push(await readIncluded(name, file, chain, context));
+      for (const name of includeNames(node["$include"], file))
+        documents.push(await readIncluded(name, file, chain, context));
       includes.set(includeKey(at), { at, documents });
     }
     for (const [key, item] of Object.entries(node)) if (key !== "$include") await visit(item, [...at, key]);
@@ -83,14 +95,22 @@ function includeNames(value: unknown, file: string): readonly string[] {
   return names as readonly string[];
 }
 
-async function readIncluded(name: string, from: string, chain: readonly string[], context: Context): Promise<ConfigDocument> {
+async function readIncluded(
+  name: string,
+  from: string,
+  chain: readonly string[],
+  context: Context,
+): Promise<ConfigDocument> {
   const path = resolve(dirname(from), name);
   const where = `$include "${name}" in ${from}`;
   if (chain.length > MAX_INCLUDE_DEPTH) {
-    throw new ConfigIncludeError(`${where}: includes are nested deeper than ${MAX_INCLUDE_DEPTH}: ${chain.join(" -> ")}`);
+    throw new ConfigIncludeError(
+      `${where}: includes are nested deeper than ${MAX_INCLUDE_DEPTH}: ${chain.join(" -> ")}`,
+    );
   }
   const real = await realInside(path, where, context);
-  if (chain.includes(real)) throw new ConfigIncludeError(`${where}: circular include: ${[...chain, real].join(" -> ")}`);
+  if (chain.includes(real))
+    throw new ConfigIncludeError(`${where}: circular include: ${[...chain, real].join(" -> ")}`);
   const raw = await readIncludeText(path, where, context);
   return readDocument(path, raw, await parseJson5(raw, path), [...chain, real], context);
 }
@@ -103,7 +123,8 @@ async function realInside(path: string, where: string, context: Context): Promis
   } catch (err) {
     if (!isErrno(err, "ENOENT")) throw new ConfigIncludeError(`${where}: ${errorText(err)}`, { cause: err });
     const parent = await realpath(dirname(path)).catch(() => dirname(path));
-    if (isInside(parent, context.rootDir)) throw new ConfigIncludeError(`${where}: the file does not exist`, { cause: err });
+    if (isInside(parent, context.rootDir))
+      throw new ConfigIncludeError(`${where}: the file does not exist`, { cause: err });
     real = path;
   }
   if (!isInside(real, context.rootDir)) {
@@ -156,7 +177,9 @@ export function mergeIncluded(base: unknown, over: unknown): unknown {
 
 /** Every included file, in reading order, each once. */
 export function includedFiles(document: ConfigDocument): string[] {
-  const files = [...document.includes.values()].flatMap((site) => site.documents.flatMap((part) => [part.file, ...includedFiles(part)]));
+  const files = [...document.includes.values()].flatMap((site) =>
+    site.documents.flatMap((part) => [part.file, ...includedFiles(part)]),
+  );
   return [...new Set(files)];
 }
 
@@ -207,7 +230,11 @@ function deepestPlaces(document: ConfigDocument, path: ConfigPath, used = 0): De
     if (site) for (const part of site.documents) found.push(...deepestPlaces(part, path.slice(depth), used + depth));
     const segment = path[depth];
     if (segment === undefined) break;
-    const next = Array.isArray(node) ? (node as unknown[])[Number(segment)] : isPlainObject(node) && Object.hasOwn(node, String(segment)) ? node[String(segment)] : undefined;
+    const next = Array.isArray(node)
+      ? (node as unknown[])[Number(segment)]
+      : isPlainObject(node) && Object.hasOwn(node, String(segment))
+        ? node[String(segment)]
+        : undefined;
     if (next === undefined) break;
     node = next;
     depth++;

@@ -15,14 +15,17 @@ export async function ensureInitialConfig(
   const patch: Record<string, unknown> = {};
   const { gateway, commands } = snapshot.config;
   const auth = gateway?.auth;
-  const envHasSecret = snapshot.env.get("OPENCLAW_GATEWAY_TOKEN") !== undefined || snapshot.env.get("OPENCLAW_GATEWAY_PASSWORD") !== undefined;
+  const envHasSecret =
+    snapshot.env.get("OPENCLAW_GATEWAY_TOKEN") !== undefined ||
+    snapshot.env.get("OPENCLAW_GATEWAY_PASSWORD") !== undefined;
   const isLocal = gateway?.mode !== "remote";
   if (!snapshot.exists) {
     patch["gateway"] = { mode: "local", auth: { mode: "token", token: random(24) } };
   } else if (isLocal && (auth?.mode ?? "token") === "token" && !auth?.token && !auth?.password && !envHasSecret) {
     patch["gateway"] = { auth: { mode: "token", token: random(24) } };
   }
-  if (commands?.ownerDisplay === "hash" && !commands.ownerDisplaySecret) patch["commands"] = { ownerDisplaySecret: random(32) };
+  if (commands?.ownerDisplay === "hash" && !commands.ownerDisplaySecret)
+    patch["commands"] = { ownerDisplaySecret: random(32) };
   if (Object.keys(patch).length === 0) return snapshot;
   return (await writer.mergePatch(patch)).snapshot;
 }

@@ -11,7 +11,9 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   }
   if (!isPlainObject(a) || !isPlainObject(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]));
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]))
+  );
 }
 
 /** Freezes a value in depth; for values nobody else holds. */
@@ -31,8 +33,11 @@ export function changedPaths(before: unknown, after: unknown, prefix = ""): stri
   const keys = new Set([...keysOf(before), ...keysOf(after)]);
   const areObjects = (isPlainObject(before) || before === undefined) && (isPlainObject(after) || after === undefined);
   if (!areObjects || keys.size === 0) return [prefix];
-  return [...keys].flatMap((key) => changedPaths(childOf(before, key), childOf(after, key), prefix === "" ? key : `${prefix}.${key}`));
+  return [...keys].flatMap((key) =>
+    changedPaths(childOf(before, key), childOf(after, key), prefix === "" ? key : `${prefix}.${key}`),
+  );
 }
 
 const keysOf = (value: unknown): string[] => (isPlainObject(value) ? Object.keys(value) : []);
-const childOf = (value: unknown, key: string): unknown => (isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+const childOf = (value: unknown, key: string): unknown =>
+  isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -43,15 +43,22 @@ export async function parseJson5(text: string, file: string): Promise<unknown> {
 
 function toSyntaxError(err: unknown, text: string, file: string): ConfigSyntaxError {
   const { lineNumber, columnNumber, message } = err as { lineNumber?: number; columnNumber?: number; message?: string };
-  if (lineNumber === undefined || columnNumber === undefined) return new ConfigSyntaxError(file, "the text is not JSON5", undefined);
+  if (lineNumber === undefined || columnNumber === undefined)
+    return new ConfigSyntaxError(file, "the text is not JSON5", undefined);
   if (message?.includes("end of input")) {
-    const why = text.trim() === "" ? "the file is empty; write {} for an empty configuration" : "the text ends too early; a }, ] or quote is missing";
+    const why =
+      text.trim() === ""
+        ? "the file is empty; write {} for an empty configuration"
+        : "the text ends too early; a }, ] or quote is missing";
     return new ConfigSyntaxError(file, why, { line: lineNumber, column: Math.max(1, columnNumber) });
   }
   // json5 counts the column of the character it has just read.
   const at = { line: lineNumber, column: Math.max(1, columnNumber) };
   const char = text.split(/\r\n|[\n\r\u2028\u2029]/)[at.line - 1]?.charAt(at.column - 1) ?? "";
-  const what = char === "" ? "the line ends too early; a quote or a value is missing" : `unexpected ${JSON.stringify(char)}; expected a key, a value, a comma or a closing bracket`;
+  const what =
+    char === ""
+      ? "the line ends too early; a quote or a value is missing"
+      : `unexpected ${JSON.stringify(char)}; expected a key, a value, a comma or a closing bracket`;
   return new ConfigSyntaxError(file, what, at);
 }
 
@@ -190,7 +197,8 @@ class Scanner {
 
   #string(): void {
     const quote = this.#text[this.#at++];
-    while (this.#at < this.#text.length && this.#text[this.#at] !== quote) this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
+    while (this.#at < this.#text.length && this.#text[this.#at] !== quote)
+      this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
     this.#at++;
   }
 
@@ -199,14 +207,25 @@ class Scanner {
   }
 }
 
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "0": "\0" };
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "0": "\0",
+};
 
 function unquote(body: string): string {
   if (!body.includes("\\")) return body;
-  return body.replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|\r\n|([\s\S]))/g, (_, u: string | undefined, x: string | undefined, c: string | undefined) => {
-    const hex = u ?? x;
-    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-    if (c === undefined || /[\n\r\u2028\u2029]/.test(c)) return "";
-    return SIMPLE_ESCAPES[c] ?? c;
-  });
+  return body.replace(
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|\r\n|([\s\S]))/g,
+    (_, u: string | undefined, x: string | undefined, c: string | undefined) => {
+      const hex = u ?? x;
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+      if (c === undefined || /[\n\r\u2028\u2029]/.test(c)) return "";
+      return SIMPLE_ESCAPES[c] ?? c;
+    },
+  );
 }

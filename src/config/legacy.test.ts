@@ -7,8 +7,22 @@ const OLD = {
   whatsapp: { allowFrom: ["+1"] },
   telegram: { botToken: "1:x", requireMention: true },
   identity: { name: "Bot" },
-  agent: { model: "anthropic/claude", modelFallbacks: ["a/b"], allowedModels: ["a/b"], modelAliases: { fast: "a/b" }, workspace: "~/w", bash: { timeoutSec: 5 }, heartbeat: { every: "1h" } },
-  routing: { bindings: [{ agentId: "a", match: { channel: "telegram", accountID: "x" } }], agents: { a: { name: "A" } }, defaultAgentId: "a", groupChat: { historyLimit: 5 }, transcribeAudio: { command: ["whisper", "x"] } },
+  agent: {
+    model: "anthropic/claude",
+    modelFallbacks: ["a/b"],
+    allowedModels: ["a/b"],
+    modelAliases: { fast: "a/b" },
+    workspace: "~/w",
+    bash: { timeoutSec: 5 },
+    heartbeat: { every: "1h" },
+  },
+  routing: {
+    bindings: [{ agentId: "a", match: { channel: "telegram", accountID: "x" } }],
+    agents: { a: { name: "A" } },
+    defaultAgentId: "a",
+    groupChat: { historyLimit: 5 },
+    transcribeAudio: { command: ["whisper", "x"] },
+  },
   memorySearch: { enabled: true },
   gateway: { token: "t" },
   tools: { bash: { timeoutSec: 9 } },
@@ -16,7 +30,18 @@ const OLD = {
 
 it("names every old key with its new place", () => {
   const found = findLegacyKeys(OLD).map((finding) => finding.path.join("."));
-  expect(found).toEqual(expect.arrayContaining(["whatsapp", "telegram.requireMention", "identity", "agent.model", "memorySearch", "gateway.token", "tools.bash", "routing.bindings"]));
+  expect(found).toEqual(
+    expect.arrayContaining([
+      "whatsapp",
+      "telegram.requireMention",
+      "identity",
+      "agent.model",
+      "memorySearch",
+      "gateway.token",
+      "tools.bash",
+      "routing.bindings",
+    ]),
+  );
   expect(findLegacyKeys({ gateway: { auth: { token: "x" } }, agents: {} })).toEqual([]);
 });
 
@@ -24,12 +49,26 @@ it("moves them into a configuration that is valid", () => {
   const { config, changes } = migrateLegacyConfig(OLD);
   expect(findLegacyKeys(config)).toEqual([]);
   expect(config).toMatchObject({
-    channels: { whatsapp: { allowFrom: ["+1"] }, telegram: { botToken: "1:x", groups: { "*": { requireMention: true } } } },
-    agents: { defaults: { model: { primary: "anthropic/claude", fallbacks: ["a/b"] }, models: { "a/b": { alias: "fast" } }, workspace: "~/w", memorySearch: { enabled: true } }, list: [{ id: "a", name: "A", default: true, identity: { name: "Bot" } }] },
+    channels: {
+      whatsapp: { allowFrom: ["+1"] },
+      telegram: { botToken: "1:x", groups: { "*": { requireMention: true } } },
+    },
+    agents: {
+      defaults: {
+        model: { primary: "anthropic/claude", fallbacks: ["a/b"] },
+        models: { "a/b": { alias: "fast" } },
+        workspace: "~/w",
+        memorySearch: { enabled: true },
+      },
+      list: [{ id: "a", name: "A", default: true, identity: { name: "Bot" } }],
+    },
     bindings: [{ agentId: "a", match: { channel: "telegram", accountId: "x" } }],
     gateway: { auth: { token: "t" } },
     messages: { groupChat: { historyLimit: 5 } },
-    tools: { exec: { timeoutSec: 5 }, media: { audio: { models: [{ type: "cli", command: "whisper", args: ["x"] }] } } },
+    tools: {
+      exec: { timeoutSec: 5 },
+      media: { audio: { models: [{ type: "cli", command: "whisper", args: ["x"] }] } },
+    },
   });
   expect(changes).toContain("Moved gateway.token → gateway.auth.token.");
   expect(validateValue(config, keyTable()).map((found) => found.message)).toEqual([]);

@@ -29,7 +29,10 @@ export const LEGACY_RULES: readonly LegacyRule[] = [
   { ...move("routing.agents", "agents.list"), migrate: moveAgentsMap },
   { ...move("routing.defaultAgentId", "agents.list[].default"), migrate: markDefaultAgent },
   move("routing.agentToAgent", "tools.agentToAgent"),
-  { ...move("routing.groupChat.requireMention", 'channels.whatsapp|telegram|imessage.groups."*".requireMention'), migrate: moveRequireMention },
+  {
+    ...move("routing.groupChat.requireMention", 'channels.whatsapp|telegram|imessage.groups."*".requireMention'),
+    migrate: moveRequireMention,
+  },
   move("routing.groupChat.historyLimit", "messages.groupChat.historyLimit"),
   move("routing.groupChat.mentionPatterns", "messages.groupChat.mentionPatterns"),
   move("routing.queue", "messages.queue"),
@@ -38,10 +41,26 @@ export const LEGACY_RULES: readonly LegacyRule[] = [
   { ...move("agent.model", "agents.defaults.model"), migrate: moveModel("model") },
   { ...move("agent.imageModel", "agents.defaults.imageModel"), migrate: moveModel("imageModel") },
   { ...move("agent.modelFallbacks", "agents.defaults.model.fallbacks"), migrate: moveFallbacks("model") },
-  { ...move("agent.imageModelFallbacks", "agents.defaults.imageModel.fallbacks"), migrate: moveFallbacks("imageModel") },
+  {
+    ...move("agent.imageModelFallbacks", "agents.defaults.imageModel.fallbacks"),
+    migrate: moveFallbacks("imageModel"),
+  },
   { ...move("agent.allowedModels", "agents.defaults.models"), migrate: moveAllowedModels },
   { ...move("agent.modelAliases", "agents.defaults.models.<id>.alias"), migrate: moveModelAliases },
-  ...AGENT_TO_TOOLS.map((key) => move(`agent.${key}`, key === "bash" ? "tools.exec" : key.startsWith("tools.") ? key : key === "elevated" ? "tools.elevated" : key.startsWith("sandbox") ? "tools.sandbox.tools" : "tools.subagents.tools")),
+  ...AGENT_TO_TOOLS.map((key) =>
+    move(
+      `agent.${key}`,
+      key === "bash"
+        ? "tools.exec"
+        : key.startsWith("tools.")
+          ? key
+          : key === "elevated"
+            ? "tools.elevated"
+            : key.startsWith("sandbox")
+              ? "tools.sandbox.tools"
+              : "tools.subagents.tools",
+    ),
+  ),
   { ...move("agent", "agents.defaults"), migrate: mergeInto(["agents", "defaults"]) },
   move("memorySearch", "agents.defaults.memorySearch"),
   move("tools.bash", "tools.exec"),
@@ -53,9 +72,19 @@ export const LEGACY_RULES: readonly LegacyRule[] = [
 
 /** Legacy keys present, each named with its new place. */
 export function findLegacyKeys(config: unknown): LegacyFinding[] {
-  const found = LEGACY_RULES.flatMap((rule) => matchRule(config, rule).map((path) => ({ path, message: legacyText(path, rule) })));
+  const found = LEGACY_RULES.flatMap((rule) =>
+    matchRule(config, rule).map((path) => ({ path, message: legacyText(path, rule) })),
+  );
   // `agent` as a whole need not be named beside its parts.
-  return found.filter((finding) => !found.some((other) => other !== finding && other.path.length > finding.path.length && finding.path.every((s, i) => s === other.path[i])));
+  return found.filter(
+    (finding) =>
+      !found.some(
+        (other) =>
+          other !== finding &&
+          other.path.length > finding.path.length &&
+          finding.path.every((s, i) => s === other.path[i]),
+      ),
+  );
 }
 
 export interface Migration {
@@ -118,14 +147,18 @@ function mergeInto(to: ConfigPath) {
 }
 
 function renameLast(name: string) {
-  return (config: unknown, from: ConfigPath, value: unknown): unknown => moveUnlessTaken(config, [...from.slice(0, -1), name], value);
+  return (config: unknown, from: ConfigPath, value: unknown): unknown =>
+    moveUnlessTaken(config, [...from.slice(0, -1), name], value);
 }
 
 function moveRequireMention(config: unknown, from: ConfigPath, value: unknown): unknown {
   const ids = from[0] === "telegram" ? ["telegram"] : ["whatsapp", "telegram", "imessage"];
   return ids
     .filter((id) => id === "telegram" || getAtPath(config, ["channels", id]) !== undefined || ids.length > 1)
-    .reduce((current, id) => moveUnlessTaken(current, ["channels", id, "groups", "*", "requireMention"], value), config);
+    .reduce(
+      (current, id) => moveUnlessTaken(current, ["channels", id, "groups", "*", "requireMention"], value),
+      config,
+    );
 }
 
 function agentList(config: unknown): unknown[] {
@@ -137,14 +170,16 @@ function moveAgentsMap(config: unknown, _from: ConfigPath, value: unknown): unkn
   if (!isPlainObject(value)) return config;
   const list = agentList(config);
   for (const [id, agent] of Object.entries(value)) {
-    if (!list.some((entry) => isPlainObject(entry) && entry["id"] === id)) list.push({ id, ...(isPlainObject(agent) ? agent : {}) });
+    if (!list.some((entry) => isPlainObject(entry) && entry["id"] === id))
+      list.push({ id, ...(isPlainObject(agent) ? agent : {}) });
   }
   return setAtPath(config, ["agents", "list"], list);
 }
 
 function markDefaultAgent(config: unknown, _from: ConfigPath, value: unknown): unknown {
   const list = agentList(config);
-  if (typeof value !== "string" || list.some((entry) => isPlainObject(entry) && entry["default"] === true)) return config;
+  if (typeof value !== "string" || list.some((entry) => isPlainObject(entry) && entry["default"] === true))
+    return config;
   const at = list.findIndex((entry) => isPlainObject(entry) && entry["id"] === value);
   if (at < 0) list.push({ id: value, default: true });
   else list[at] = { ...(list[at] as object), default: true };
@@ -154,7 +189,10 @@ function markDefaultAgent(config: unknown, _from: ConfigPath, value: unknown): u
 function moveIdentity(config: unknown, _from: ConfigPath, value: unknown): unknown {
   const list = agentList(config);
   if (list.length === 0) list.push({ id: "main" });
-  const at = Math.max(0, list.findIndex((entry) => isPlainObject(entry) && entry["default"] === true));
+  const at = Math.max(
+    0,
+    list.findIndex((entry) => isPlainObject(entry) && entry["default"] === true),
+  );
   const entry = list[at];
   if (isPlainObject(entry) && entry["identity"] === undefined) list[at] = { ...entry, identity: value };
   return setAtPath(config, ["agents", "list"], list);
@@ -175,12 +213,18 @@ function moveFallbacks(key: string) {
 
 function moveAllowedModels(config: unknown, _from: ConfigPath, value: unknown): unknown {
   if (!Array.isArray(value)) return config;
-  return value.reduce((current: unknown, id: unknown) => moveUnlessTaken(current, ["agents", "defaults", "models", String(id)], {}), config);
+  return value.reduce(
+    (current: unknown, id: unknown) => moveUnlessTaken(current, ["agents", "defaults", "models", String(id)], {}),
+    config,
+  );
 }
 
 function moveModelAliases(config: unknown, _from: ConfigPath, value: unknown): unknown {
   if (!isPlainObject(value)) return config;
-  return Object.entries(value).reduce((current, [alias, id]) => moveUnlessTaken(current, ["agents", "defaults", "models", String(id), "alias"], alias), config);
+  return Object.entries(value).reduce(
+    (current, [alias, id]) => moveUnlessTaken(current, ["agents", "defaults", "models", String(id), "alias"], alias),
+    config,
+  );
 }
 
 function moveTranscribe(config: unknown, _from: ConfigPath, value: unknown): unknown {

@@ -17,17 +17,36 @@ describe("syntax", () => {
     await using home = await createTestHome('{\n  gateway: {\n    port: 1 bind: "lan"\n  }\n}');
     const { issues, valid } = await home.load();
     expect(valid).toBe(false);
-    expect(issues).toEqual([expect.objectContaining({ path: "", line: 3, column: 13, message: `${home.paths.configPath}:3:13: unexpected "b"; expected a key, a value, a comma or a closing bracket` })]);
+    expect(issues).toEqual([
+      expect.objectContaining({
+        path: "",
+        line: 3,
+        column: 13,
+        message: `${home.paths.configPath}:3:13: unexpected "b"; expected a key, a value, a comma or a closing bracket`,
+      }),
+    ]);
   });
 
-  it.each([["", "empty"], ["{ a: 1", "ends too early"], ["[]", "must be an object"]])("refuses %j in plain words", async (text, words) => {
+  it.each([
+    ["", "empty"],
+    ["{ a: 1", "ends too early"],
+    ["[]", "must be an object"],
+  ])("refuses %j in plain words", async (text, words) => {
     await using home = await createTestHome(text);
     expect((await home.load()).issues[0]?.message).toContain(words);
   });
 
   it("takes a missing file as empty, with defaults", async () => {
     await using home = await createTestHome();
-    expect(await home.load()).toMatchObject({ exists: false, valid: true, raw: null, config: { session: { mainKey: "main" }, agents: { defaults: { maxConcurrent: 4, compaction: { mode: "safeguard" } } } } });
+    expect(await home.load()).toMatchObject({
+      exists: false,
+      valid: true,
+      raw: null,
+      config: {
+        session: { mainKey: "main" },
+        agents: { defaults: { maxConcurrent: 4, compaction: { mode: "safeguard" } } },
+      },
+    });
   });
 
   it("drops keys that reach into prototypes", async () => {
@@ -47,19 +66,27 @@ describe("syntax", () => {
 
 describe("includes", () => {
   it("merges files in order, joins lists, and lets keys beside it win", async () => {
-    await using home = await createTestHome('{ $include: ["a.json5", "sub/b.json5"], gateway: { port: 3 }, bindings: [] }');
+    await using home = await createTestHome(
+      '{ $include: ["a.json5", "sub/b.json5"], gateway: { port: 3 }, bindings: [] }',
+    );
     await home.write("a.json5", '{ gateway: { port: 1, bind: "lan" }, agents: { list: [{ id: "a" }] } }');
     await home.write("sub/b.json5", '{ gateway: { port: 2 }, agents: { list: { $include: "./c.json5" } } }');
     await home.write("sub/c.json5", '[{ id: "c" }]');
     const snapshot = await home.load();
-    expect(snapshot.resolved).toEqual({ gateway: { port: 3, bind: "lan" }, agents: { list: [{ id: "a" }, { id: "c" }] }, bindings: [] });
+    expect(snapshot.resolved).toEqual({
+      gateway: { port: 3, bind: "lan" },
+      agents: { list: [{ id: "a" }, { id: "c" }] },
+      bindings: [],
+    });
     expect(snapshot.includes).toEqual([home.file("a.json5"), home.file("sub/b.json5"), home.file("sub/c.json5")]);
   });
 
   it("names the file and line of a fault inside an include", async () => {
     await using home = await createTestHome('{ logging: { $include: "log.json5" } }');
     await home.write("log.json5", '{\n  levle: "info" }');
-    expect((await home.load()).warnings).toEqual([expect.objectContaining({ path: "logging", file: home.file("log.json5"), line: 2, column: 3 })]);
+    expect((await home.load()).warnings).toEqual([
+      expect.objectContaining({ path: "logging", file: home.file("log.json5"), line: 2, column: 3 }),
+    ]);
   });
 
   it("refuses a file outside, also behind a symlink, and does not show its content", async () => {
@@ -106,32 +133,49 @@ describe("includes", () => {
 
 describe("environment", () => {
   it("puts variables in, keeps escapes and lower case", async () => {
-    await using home = await createTestHome('{ env: { BASE: "http://h", vars: { V: "v" } }, ui: { assistant: { name: "${BASE}/${V}-$${V}-${low}" } } }');
+    await using home = await createTestHome(
+      '{ env: { BASE: "http://h", vars: { V: "v" } }, ui: { assistant: { name: "${BASE}/${V}-$${V}-${low}" } } }',
+    );
     expect((await home.load()).config.ui?.assistant?.name).toBe("http://h/v-${V}-${low}");
   });
 
   it("names an unset variable and its place; empty counts as unset", async () => {
     await using home = await createTestHome('{ gateway: { auth: {\n token: "${NOPE}" } } }', { NOPE: "" });
     const { issues, config } = await home.load();
-    expect(issues).toEqual([expect.objectContaining({ path: "gateway.auth.token", line: 2, message: 'Missing env var "NOPE" referenced at config path: gateway.auth.token' })]);
+    expect(issues).toEqual([
+      expect.objectContaining({
+        path: "gateway.auth.token",
+        line: 2,
+        message: 'Missing env var "NOPE" referenced at config path: gateway.auth.token',
+      }),
+    ]);
     expect(config.gateway?.auth?.token).toBeUndefined();
   });
 
   it("lets the process win over .env files, these over the env block", async () => {
-    await using home = await createTestHome('{ env: { A_TOKEN: "block", B_TOKEN: "block", C_TOKEN: "block", D_TOKEN: "block" } }', { A_TOKEN: "process" });
+    await using home = await createTestHome(
+      '{ env: { A_TOKEN: "block", B_TOKEN: "block", C_TOKEN: "block", D_TOKEN: "block" } }',
+      { A_TOKEN: "process" },
+    );
     const cwd = join(home.dir, "cwd");
     await mkdir(cwd);
     await writeFile(join(cwd, ".env"), "A_TOKEN=cwd\nB_TOKEN=cwd\n");
     await home.write(".env", "A_TOKEN=state\nB_TOKEN=state\nC_TOKEN=state\n");
     const { env } = await home.load({ cwd });
-    expect(["A_TOKEN", "B_TOKEN", "C_TOKEN", "D_TOKEN"].map((name) => env.get(name))).toEqual(["process", "cwd", "state", "block"]);
+    expect(["A_TOKEN", "B_TOKEN", "C_TOKEN", "D_TOKEN"].map((name) => env.get(name))).toEqual([
+      "process",
+      "cwd",
+      "state",
+      "block",
+    ]);
     expect(env.sourceOf("D_TOKEN")).toBe("config");
     expect(process.env["D_TOKEN"]).toBeUndefined();
   });
 
   it("takes harmless names only from the .env of the working directory, and none inside a workspace", async () => {
     await using home = await createTestHome('{ agents: { list: [{ id: "a", workspace: "~/ws" }] } }');
-    const text = "X_API_KEY=1\nOPENCLAW_GATEWAY_TOKEN=2\nNODE_OPTIONS=3\nLD_TOKEN=4\nPATH=5\nFOO=6\nNODE_AUTH_TOKEN=7\n";
+    const text =
+      "X_API_KEY=1\nOPENCLAW_GATEWAY_TOKEN=2\nNODE_OPTIONS=3\nLD_TOKEN=4\nPATH=5\nFOO=6\nNODE_AUTH_TOKEN=7\n";
     for (const dir of ["cwd", "ws/sub"]) {
       await mkdir(join(home.dir, dir), { recursive: true });
       await writeFile(join(home.dir, dir, ".env"), text);
@@ -142,29 +186,44 @@ describe("environment", () => {
   });
 
   it("ignores loader variables of the env block and says so", async () => {
-    await using home = await createTestHome('{ env: { vars: { LD_PRELOAD: "/x.so", NODE_OPTIONS: "--require x", OK: "1" } } }');
+    await using home = await createTestHome(
+      '{ env: { vars: { LD_PRELOAD: "/x.so", NODE_OPTIONS: "--require x", OK: "1" } } }',
+    );
     const { env, warnings } = await home.load();
     expect([env.get("LD_PRELOAD"), env.get("NODE_OPTIONS"), env.get("OK")]).toEqual([undefined, undefined, "1"]);
-    expect(warnings.map((issue) => issue.message)).toEqual([expect.stringContaining("env.LD_PRELOAD is ignored"), expect.stringContaining("env.NODE_OPTIONS is ignored")]);
+    expect(warnings.map((issue) => issue.message)).toEqual([
+      expect.stringContaining("env.LD_PRELOAD is ignored"),
+      expect.stringContaining("env.NODE_OPTIONS is ignored"),
+    ]);
   });
 
   it("asks the login shell only for names that are missing, and survives its failure", async () => {
-    await using home = await createTestHome("{ env: { shellEnv: { enabled: true, timeoutMs: 5 } } }", { OPENAI_API_KEY: "own" });
+    await using home = await createTestHome("{ env: { shellEnv: { enabled: true, timeoutMs: 5 } } }", {
+      OPENAI_API_KEY: "own",
+    });
     const asked: number[] = [];
-    const good = await home.load({ readShellEnv: async (timeoutMs) => (asked.push(timeoutMs), { OPENAI_API_KEY: "shell", ZAI_API_KEY: "z" }) });
+    const good = await home.load({
+      readShellEnv: async (timeoutMs) => (asked.push(timeoutMs), { OPENAI_API_KEY: "shell", ZAI_API_KEY: "z" }),
+    });
     expect([asked, good.env.get("OPENAI_API_KEY"), good.env.get("ZAI_API_KEY")]).toEqual([[5], "own", "z"]);
     const bad = await home.load({ readShellEnv: () => Promise.reject(new Error("no shell")) });
     expect(bad).toMatchObject({ valid: true, warnings: [{ path: "env.shellEnv", message: "no shell" }] });
   });
 
   it("reads the .env notation", () => {
-    expect(parseDotenv("export A=1 # c\nB='x # y'\nC=\"a\\nb\"\n# D=1\nE = spaced \nbad line\nF=")).toEqual({ A: "1", B: "x # y", C: "a\nb", E: "spaced", F: "" });
+    expect(parseDotenv("export A=1 # c\nB='x # y'\nC=\"a\\nb\"\n# D=1\nE = spaced \nbad line\nF=")).toEqual({
+      A: "1",
+      B: "x # y",
+      C: "a\nb",
+      E: "spaced",
+      F: "",
+    });
   });
 });
 
 describe("checks", () => {
   it("starts with an unknown key and names line and nearest key", async () => {
-    await using home = await createTestHome('{\n  sesion: {},\n  logging: { lvl: 1 } }');
+    await using home = await createTestHome("{\n  sesion: {},\n  logging: { lvl: 1 } }");
     expect(await home.load()).toMatchObject({
       valid: true,
       warnings: [
@@ -181,23 +240,42 @@ describe("checks", () => {
 
   it("keeps port and auth of a configuration with faults elsewhere", async () => {
     await using home = await createTestHome('{ gateway: { port: 4000, bind: 1, auth: { token: "t" } }, session: 5 }');
-    expect(await home.load()).toMatchObject({ valid: false, config: { gateway: { port: 4000, auth: { token: "t" } } } });
+    expect(await home.load()).toMatchObject({
+      valid: false,
+      config: { gateway: { port: 4000, auth: { token: "t" } } },
+    });
     await home.write("openclaw.json", '{ gateway: { port: 4001 }, tools: { $include: "gone.json5" } }');
     expect(await home.load()).toMatchObject({ valid: false, config: { gateway: { port: 4001 } } });
   });
 
   it.each([
-    ['{ channels: { telegram: { dmPolicy: "open" } } }', "channels.telegram.allowFrom", /requires allowFrom to include "\*"/],
-    ['{ channels: { telegram: { accounts: { x: { dmPolicy: "open", allowFrom: ["1"] } } } } }', "channels.telegram.accounts.x.allowFrom", /open/],
+    [
+      '{ channels: { telegram: { dmPolicy: "open" } } }',
+      "channels.telegram.allowFrom",
+      /requires allowFrom to include "\*"/,
+    ],
+    [
+      '{ channels: { telegram: { accounts: { x: { dmPolicy: "open", allowFrom: ["1"] } } } } }',
+      "channels.telegram.accounts.x.allowFrom",
+      /open/,
+    ],
     ['{ channels: { telegram: { token: "a", botToken: "b" } } }', "channels.telegram.token", /two names of one thing/],
     ['{ agents: { list: [{ id: "A" }, { id: "a" }] } }', "agents.list", /share the directory/],
     ['{ agents: { list: [{ id: "a", identity: { avatar: "~/x.png" } }] } }', "agents.list[0].identity.avatar", /~/],
-    ['{ agents: { list: [{ id: "a", identity: { avatar: "../x.png" } }] } }', "agents.list[0].identity.avatar", /inside the workspace/],
+    [
+      '{ agents: { list: [{ id: "a", identity: { avatar: "../x.png" } }] } }',
+      "agents.list[0].identity.avatar",
+      /inside the workspace/,
+    ],
     ['{ agents: { list: [{ id: "a", identity: { avatar: "file:///x" } }] } }', "agents.list[0].identity.avatar", /URL/],
     ['{ agents: { defaults: { heartbeat: { target: "" } } } }', "agents.defaults.heartbeat.target", /empty/],
     ['{ gateway: { token: "x" } }', "gateway.token", /gateway\.auth\.token/],
     ['{ telegram: { botToken: "x" } }', "telegram", /channels\.telegram/],
-    ['{ bindings: [{ agentId: "a", match: { channel: "x", accountID: "y" } }] }', "bindings[0].match.accountID", /accountId/],
+    [
+      '{ bindings: [{ agentId: "a", match: { channel: "x", accountID: "y" } }] }',
+      "bindings[0].match.accountID",
+      /accountId/,
+    ],
   ])("refuses %s", async (text, path, message) => {
     await using home = await createTestHome(text);
     const { valid, issues } = await home.load();
@@ -205,41 +283,83 @@ describe("checks", () => {
     expect(issues[0]).toMatchObject({ path, message: expect.stringMatching(message) as string });
   });
 
+  it("warns of a file that a newer version wrote", async () => {
+    await using home = await createTestHome('{ meta: { lastTouchedVersion: "2026.3.1" } }');
+    expect((await home.load({ version: "2026.2.25" })).warnings[0]?.message).toContain("2026.3.1");
+    expect((await home.load({ version: "2026.10.0" })).warnings).toEqual([]);
+  });
+
   it("passes plugins and channels it is told about", async () => {
-    await using home = await createTestHome('{ channels: { qqbot: {}, odd: {} }, plugins: { allow: ["p", "q"], entries: { p: { config: { a: 1 } } } }, agents: { defaults: { heartbeat: { target: "qqbot" } } } }');
-    const known = { channelIds: new Set(["qqbot"]), pluginIds: new Set(["p"]), validatePluginConfig: () => ["a must be a string"] };
+    await using home = await createTestHome(
+      '{ channels: { qqbot: {}, odd: {} }, plugins: { allow: ["p", "q"], entries: { p: { config: { a: 1 } } } }, agents: { defaults: { heartbeat: { target: "qqbot" } } } }',
+    );
+    const known = {
+      channelIds: new Set(["qqbot"]),
+      pluginIds: new Set(["p"]),
+      validatePluginConfig: () => ["a must be a string"],
+    };
     const snapshot = await home.load({ known });
-    expect(snapshot.issues.map((issue) => `${issue.path}: ${issue.message}`)).toEqual(["plugins.entries.p.config: invalid config: a must be a string"]);
+    expect(snapshot.issues.map((issue) => `${issue.path}: ${issue.message}`)).toEqual([
+      "plugins.entries.p.config: invalid config: a must be a string",
+    ]);
     expect(snapshot.warnings.map((issue) => issue.message)).toEqual(["unknown channel id: odd", "plugin not found: q"]);
   });
 });
 
 describe("defaults", () => {
   it("joins the second spellings", async () => {
-    await using home = await createTestHome('{ channels: { telegram: { token: "t", accounts: { a: { token: "u" } } } }, heartbeat: { enabled: false }, agents: { list: [{ id: "a", heartbeat: { every: "5m" } }] } }');
+    await using home = await createTestHome(
+      '{ channels: { telegram: { token: "t", accounts: { a: { token: "u" } } } }, heartbeat: { enabled: false }, agents: { list: [{ id: "a", heartbeat: { every: "5m" } }] } }',
+    );
     const { config } = await home.load();
-    expect(config.channels?.telegram).toMatchObject({ botToken: "t", dmPolicy: "pairing", groupPolicy: "allowlist", accounts: { a: { botToken: "u" } } });
+    expect(config.channels?.telegram).toMatchObject({
+      botToken: "t",
+      dmPolicy: "pairing",
+      groupPolicy: "allowlist",
+      accounts: { a: { botToken: "u" } },
+    });
     expect(config.channels?.telegram?.accounts?.["a"]?.dmPolicy).toBeUndefined();
-    expect([config.agents?.defaults?.heartbeat?.every, config.agents?.list?.[0]?.heartbeat?.every]).toEqual(["0m", "0m"]);
+    expect([config.agents?.defaults?.heartbeat?.every, config.agents?.list?.[0]?.heartbeat?.every]).toEqual([
+      "0m",
+      "0m",
+    ]);
   });
 
   it("sets cache and heartbeat by how Anthropic is signed in", async () => {
-    await using home = await createTestHome('{ agents: { defaults: { models: { "anthropic/claude-opus-4-6": {}, "openai/gpt-5.2": { alias: "mine" } } } } }', { ANTHROPIC_API_KEY: "k" });
+    await using home = await createTestHome(
+      '{ agents: { defaults: { models: { "anthropic/claude-opus-4-6": {}, "openai/gpt-5.2": { alias: "mine" } } } } }',
+      { ANTHROPIC_API_KEY: "k" },
+    );
     expect((await home.load()).config.agents?.defaults).toMatchObject({
       contextPruning: { mode: "cache-ttl", ttl: "1h" },
       heartbeat: { every: "30m" },
-      models: { "anthropic/claude-opus-4-6": { alias: "opus", params: { cacheRetention: "short" } }, "openai/gpt-5.2": { alias: "mine" } },
+      models: {
+        "anthropic/claude-opus-4-6": { alias: "opus", params: { cacheRetention: "short" } },
+        "openai/gpt-5.2": { alias: "mine" },
+      },
     });
   });
 
   it("completes model entries", async () => {
-    await using home = await createTestHome('{ models: { providers: { p: { baseUrl: "u", models: [{ id: "m", name: "M", contextWindow: 4096, cost: { input: 1 } }] } } } }');
-    expect((await home.load()).config.models?.providers?.["p"]?.models?.[0]).toEqual({ id: "m", name: "M", reasoning: false, input: ["text"], contextWindow: 4096, maxTokens: 4096, cost: { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 } });
+    await using home = await createTestHome(
+      '{ models: { providers: { p: { baseUrl: "u", models: [{ id: "m", name: "M", contextWindow: 4096, cost: { input: 1 } }] } } } }',
+    );
+    expect((await home.load()).config.models?.providers?.["p"]?.models?.[0]).toEqual({
+      id: "m",
+      name: "M",
+      reasoning: false,
+      input: ["text"],
+      contextWindow: 4096,
+      maxTokens: 4096,
+      cost: { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 },
+    });
   });
 });
 
 it("loads and checks a small configuration in a few milliseconds", async () => {
-  await using home = await createTestHome('{ "gateway": { "mode": "local", "auth": { "mode": "token", "token": "t" } }, "channels": { "telegram": { "botToken": "1:x" } } }');
+  await using home = await createTestHome(
+    '{ "gateway": { "mode": "local", "auth": { "mode": "token", "token": "t" } }, "channels": { "telegram": { "botToken": "1:x" } } }',
+  );
   await home.load();
   const start = performance.now();
   for (let i = 0; i < 10; i++) await home.load();

@@ -5,7 +5,14 @@ import { isErrno } from "../infra/atomic-file.ts";
 import { type ConfigPath, formatConfigPath, getAtPath, unsetAtPath } from "./config-path.ts";
 import { applyDefaults } from "./defaults.ts";
 import { createEnvView, type EnvLayer, type EnvView, readDotenvLayers, readEnvBlock } from "./env.ts";
-import { type ConfigDocument, ConfigIncludeError, includedFiles, loadIncludes, mergeDocument, placesOf } from "./includes.ts";
+import {
+  type ConfigDocument,
+  ConfigIncludeError,
+  includedFiles,
+  loadIncludes,
+  mergeDocument,
+  placesOf,
+} from "./includes.ts";
 import type { ConfigIssue } from "./issues.ts";
 import { ConfigSyntaxError, findMember, locateJson5, parseJson5, positionAt, type ValueSpan } from "./json5-text.ts";
 import { deepFreeze, isPlainObject, type PlainObject } from "./json-value.ts";
@@ -28,6 +35,8 @@ export interface LoadConfigDeps {
   readonly known?: ConfigKnowledge | undefined;
   /** Asked only when `env.shellEnv` wants it and a name is missing; absent: never. */
   readonly readShellEnv?: ReadShellEnv | undefined;
+  /** Version of this program; a file written by a newer one gets a warning. */
+  readonly version?: string | undefined;
   /** Default: the file system. */
   readonly readText?: ((path: string) => Promise<string>) | undefined;
 }
@@ -71,12 +80,14 @@ export async function loadConfig(deps: LoadConfigDeps): Promise<ConfigSnapshot> 
   try {
     raw = await readText(path);
   } catch (err) {
-    if (!isErrno(err, "ENOENT")) return brokenSnapshot(deps, { exists: true, raw: null, parsed: null }, readFault(err, path));
+    if (!isErrno(err, "ENOENT"))
+      return brokenSnapshot(deps, { exists: true, raw: null, parsed: null }, readFault(err, path));
   }
   let parsed: unknown = {};
   try {
     if (raw !== undefined) parsed = await parseJson5(raw, path);
-    if (!isPlainObject(parsed)) throw new ConfigSyntaxError(path, "the configuration must be an object { … }", { line: 1, column: 1 });
+    if (!isPlainObject(parsed))
+      throw new ConfigSyntaxError(path, "the configuration must be an object { … }", { line: 1, column: 1 });
   } catch (err) {
     return brokenSnapshot(deps, { exists: true, raw: raw ?? null, parsed: null }, fault(err));
   }
@@ -91,9 +102,14 @@ export async function loadConfig(deps: LoadConfigDeps): Promise<ConfigSnapshot> 
   }
 }
 
-async function evaluate(deps: LoadConfigDeps, document: ConfigDocument, raw: string | undefined): Promise<ConfigSnapshot> {
+async function evaluate(
+  deps: LoadConfigDeps,
+  document: ConfigDocument,
+  raw: string | undefined,
+): Promise<ConfigSnapshot> {
   const merged = mergeDocument(document);
-  if (!isPlainObject(merged)) throw new ConfigSyntaxError(document.file, "the configuration must be an object { … }", { line: 1, column: 1 });
+  if (!isPlainObject(merged))
+    throw new ConfigSyntaxError(document.file, "the configuration must be an object { … }", { line: 1, column: 1 });
   const warnings: ConfigIssue[] = [];
   const env = await buildEnv(deps, merged, warnings);
   const substituted = substituteEnv(merged, env.get);
@@ -105,7 +121,10 @@ async function evaluate(deps: LoadConfigDeps, document: ConfigDocument, raw: str
     ...findings.issues.map((found) => place(found.path, found.message, found.at)),
   ];
   warnings.push(...findings.warnings.map((found) => place(found.path, found.message, found.at)));
-  const faulty = [...substituted.missing.map((missing) => missing.path), ...findings.issues.map((found) => found.at ?? found.path)];
+  const faulty = [
+    ...substituted.missing.map((missing) => missing.path),
+    ...findings.issues.map((found) => found.at ?? found.path),
+  ];
   const sound = faulty.reduce<unknown>((config, at) => (at.length === 0 ? {} : unsetAtPath(config, at)), resolved);
   return freezeSnapshot({
     path: document.file,
@@ -148,29 +167,53 @@ function judge(resolved: PlainObject, deps: LoadConfigDeps): Judgement {
   // A legacy key that the table still knows keeps working; one that it does not know must be moved first.
   const isStillKnown = (path: ConfigPath): boolean => findNode(path) !== undefined;
   for (const found of legacy) (isStillKnown(found.path) ? warnings : issues).push(found);
-  const isLegacy = (path: ConfigPath): boolean => legacy.some((found) => formatConfigPath(found.path).startsWith(formatConfigPath(path)));
+  const isLegacy = (path: ConfigPath): boolean =>
+    legacy.some((found) => formatConfigPath(found.path).startsWith(formatConfigPath(path)));
   for (const found of validateValue(resolved, keyTable())) {
     const at = found.unknownKey === undefined ? undefined : [...found.path, found.unknownKey];
     if (at && isLegacy(at)) continue;
     (at && !found.isSecurityRelevant ? warnings : issues).push({ path: found.path, message: found.message, at });
   }
-  for (const found of checkSemantics(resolved, deps.paths, deps.known ?? {})) (found.severity === "error" ? issues : warnings).push(found);
+  for (const found of checkSemantics(resolved, deps.paths, deps.known ?? {}))
+    (found.severity === "error" ? issues : warnings).push(found);
   if (getAtPath(resolved, ["gateway", "token"]) !== undefined) {
-    warnings.push({ path: ["gateway", "token"], message: 'gateway.token is ignored; the key is gateway.auth.token' });
+    warnings.push({ path: ["gateway", "token"], message: "gateway.token is ignored; the key is gateway.auth.token" });
+  }
+  const touchedBy = getAtPath(resolved, ["meta", "lastTouchedVersion"]);
+  if (typeof touchedBy === "string" && deps.version !== undefined && isNewerVersion(touchedBy, deps.version)) {
+    const message = `the file was written by version ${touchedBy}, this is ${deps.version}; newer keys may have no effect`;
+    warnings.push({ path: ["meta", "lastTouchedVersion"], message });
   }
   return { issues, warnings, legacy };
+}
+
+function isNewerVersion(version: string, than: string): boolean {
+  const [a, b] = [version, than].map((text) => (/\d+(?:\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number));
+  for (let i = 0; i < 3; i++) {
+    const difference = (a?.[i] ?? 0) - (b?.[i] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return false;
 }
 
 /** Layers the environment: process, `.env` files, `env` block, login shell (spec: cli-and-ui §1.2). */
 async function buildEnv(deps: LoadConfigDeps, merged: PlainObject, warnings: ConfigIssue[]): Promise<EnvView> {
   const layers: EnvLayer[] = [{ source: "process", vars: deps.env }];
-  const dotenv = { cwd: deps.cwd ?? deps.paths.stateDir, stateDir: deps.paths.stateDir, workspaces: workspaces(merged, deps.paths) };
+  const dotenv = {
+    cwd: deps.cwd ?? deps.paths.stateDir,
+    stateDir: deps.paths.stateDir,
+    workspaces: workspaces(merged, deps.paths),
+  };
   const files = await readDotenvLayers({ ...dotenv, ...(deps.readText ? { readText: deps.readText } : {}) });
   layers.push(...(deps.cwd === undefined ? files.filter((layer) => layer.source === "state-dotenv") : files));
   const block = readEnvBlock(merged);
   const outer = createEnvView(layers);
   layers.push({ source: "config", vars: substituteEnv(block.vars, outer.get).value as EnvRecord });
-  for (const name of block.refused) warnings.push({ path: "env", message: `env.${name} is ignored: it decides what code a process loads; set it outside of the configuration` });
+  for (const name of block.refused)
+    warnings.push({
+      path: "env",
+      message: `env.${name} is ignored: it decides what code a process loads; set it outside of the configuration`,
+    });
   const shell = resolveShellEnvSettings(merged, deps.env);
   if (shell.enabled && deps.readShellEnv) {
     const soFar = createEnvView(layers);
@@ -187,8 +230,16 @@ async function buildEnv(deps: LoadConfigDeps, merged: PlainObject, warnings: Con
 
 function workspaces(config: PlainObject, paths: StatePaths): string[] {
   const list = getAtPath(config, ["agents", "list"]);
-  const named = [getAtPath(config, ["agents", "defaults", "workspace"]), ...(Array.isArray(list) ? list.map((agent) => getAtPath(agent, ["workspace"])) : [])];
-  return [paths.defaultWorkspace, ...named.filter((dir): dir is string => typeof dir === "string" && dir !== "").map((dir) => absolute(dir, paths.home, paths.stateDir))];
+  const named = [
+    getAtPath(config, ["agents", "defaults", "workspace"]),
+    ...(Array.isArray(list) ? list.map((agent) => getAtPath(agent, ["workspace"])) : []),
+  ];
+  return [
+    paths.defaultWorkspace,
+    ...named
+      .filter((dir): dir is string => typeof dir === "string" && dir !== "")
+      .map((dir) => absolute(dir, paths.home, paths.stateDir)),
+  ];
 }
 
 /** Finds the line of a key; texts are scanned only when something is to be reported. */
@@ -209,18 +260,26 @@ function createLocator(document: ConfigDocument): (path: ConfigPath, message: st
 }
 
 function fault(err: unknown): ConfigIssue {
-  if (err instanceof ConfigSyntaxError) return { path: "", message: err.message, file: err.file, line: err.line, column: err.column };
+  if (err instanceof ConfigSyntaxError)
+    return { path: "", message: err.message, file: err.file, line: err.line, column: err.column };
   return { path: "", message: errorText(err) };
 }
 
 function readFault(err: unknown, path: string): ConfigIssue {
   if (isErrno(err, "EACCES", "EPERM")) {
-    return { path: "", message: `${path} cannot be read: permission denied. Make the file yours: sudo chown "$(id -un)" ${JSON.stringify(path)}` };
+    return {
+      path: "",
+      message: `${path} cannot be read: permission denied. Make the file yours: sudo chown "$(id -un)" ${JSON.stringify(path)}`,
+    };
   }
   return { path: "", message: `${path} cannot be read: ${errorText(err)}` };
 }
 
-function brokenSnapshot(deps: LoadConfigDeps, read: Pick<ConfigSnapshot, "exists" | "raw" | "parsed">, issue: ConfigIssue): ConfigSnapshot {
+function brokenSnapshot(
+  deps: LoadConfigDeps,
+  read: Pick<ConfigSnapshot, "exists" | "raw" | "parsed">,
+  issue: ConfigIssue,
+): ConfigSnapshot {
   const env = createEnvView([{ source: "process", vars: deps.env }]);
   return freezeSnapshot({
     ...read,
@@ -244,11 +303,25 @@ function brokenSnapshot(deps: LoadConfigDeps, read: Pick<ConfigSnapshot, "exists
 function salvage(parsed: unknown, env: EnvView): unknown {
   if (!isPlainObject(parsed) || !isPlainObject(parsed["gateway"])) return {};
   const { value, missing } = substituteEnv({ gateway: parsed["gateway"] }, env.get);
-  const faulty = [...missing.map((found) => found.path), ...validateValue(value, keyTable()).map((found) => (found.unknownKey === undefined ? found.path : [...found.path, found.unknownKey]))];
+  const faulty = [
+    ...missing.map((found) => found.path),
+    ...validateValue(value, keyTable()).map((found) =>
+      found.unknownKey === undefined ? found.path : [...found.path, found.unknownKey],
+    ),
+  ];
   return faulty.reduce<unknown>((config, at) => unsetAtPath(config, at), value);
 }
 
 function freezeSnapshot(snapshot: ConfigSnapshot): ConfigSnapshot {
-  for (const part of [snapshot.parsed, snapshot.resolved, snapshot.config, snapshot.issues, snapshot.warnings, snapshot.legacyIssues, snapshot.source]) deepFreeze(part);
+  for (const part of [
+    snapshot.parsed,
+    snapshot.resolved,
+    snapshot.config,
+    snapshot.issues,
+    snapshot.warnings,
+    snapshot.legacyIssues,
+    snapshot.source,
+  ])
+    deepFreeze(part);
   return Object.freeze(snapshot);
 }

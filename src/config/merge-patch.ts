@@ -6,7 +6,8 @@ import { isPlainObject, type PlainObject } from "./json-value.ts";
  * new ids are appended (spec: gateway-methods §4.4). `null` deletes; prototype names are passed over.
  */
 export function applyMergePatch(base: unknown, patch: unknown): unknown {
-  if (Array.isArray(base) && Array.isArray(patch) && base.length > 0 && base.every(hasId)) return mergeById(base, patch);
+  if (Array.isArray(base) && Array.isArray(patch) && base.length > 0 && base.every(hasId))
+    return mergeById(base, patch);
   if (!isPlainObject(patch)) return patch;
   const merged: PlainObject = isPlainObject(base) ? { ...base } : {};
   for (const [key, value] of Object.entries(patch)) {
@@ -17,7 +18,8 @@ export function applyMergePatch(base: unknown, patch: unknown): unknown {
   return merged;
 }
 
-const hasId = (item: unknown): item is PlainObject & { id: string } => isPlainObject(item) && typeof item["id"] === "string";
+const hasId = (item: unknown): item is PlainObject & { id: string } =>
+  isPlainObject(item) && typeof item["id"] === "string";
 
 function mergeById(base: readonly (PlainObject & { id: string })[], patch: readonly unknown[]): unknown[] {
   const merged: unknown[] = [...base];

@@ -39,7 +39,7 @@ export function applyProfileArgs(argv: readonly string[], env: EnvRecord): Profi
     }
   }
   if (dev && profile !== undefined && profile !== "dev") {
-    return failed("--dev is the profile \"dev\"; it cannot be combined with another --profile");
+    return failed('--dev is the profile "dev"; it cannot be combined with another --profile');
   }
   const name = dev ? "dev" : profile;
   if (name === undefined) return { kind: "ok", argv: rest, env, profile: undefined, dev };

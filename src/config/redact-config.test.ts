@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createTestHome } from "../../test/support/config-home.ts";
-import { isSecretPath, REDACTED, redactConfigText, redactConfigValue, redactSnapshot, restoreRedactedText } from "./redact-config.ts";
+import {
+  isSecretPath,
+  REDACTED,
+  redactConfigText,
+  redactConfigValue,
+  redactSnapshot,
+  restoreRedactedText,
+} from "./redact-config.ts";
 
 it.each([
   ["gateway.auth.token", true],
@@ -24,7 +31,10 @@ it.each([
 
 it("hides a short secret without touching the same word elsewhere", () => {
   const text = `{ models: { providers: { mock: { baseUrl: "http://mock/", apiKey: 'mock', models: [] } } }, agents: { defaults: { model: "mock/mock" } } } // mock`;
-  const value = { models: { providers: { mock: { baseUrl: "http://mock/", apiKey: "mock", models: [] } } }, agents: { defaults: { model: "mock/mock" } } };
+  const value = {
+    models: { providers: { mock: { baseUrl: "http://mock/", apiKey: "mock", models: [] } } },
+    agents: { defaults: { model: "mock/mock" } },
+  };
   const hidden = redactConfigText(text, value);
   expect(hidden).toBe(text.replace("'mock'", `"${REDACTED}"`));
   expect(restoreRedactedText(hidden, redactConfigValue(value), value)).toBe(text.replace("'mock'", '"mock"'));
@@ -51,14 +61,22 @@ it("shows nothing but issues of an invalid configuration", async () => {
 
 it("what is read and written back unchanged changes nothing", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.string({ minLength: 1, maxLength: 12 }).filter((s) => !s.includes("${")), fc.boolean(), async (secret, asForm) => {
-      const config = { gateway: { auth: { token: secret } }, channels: { telegram: { token: secret } }, agents: { list: [{ id: "a", name: secret }] } };
-      await using home = await createTestHome(`// mine\n${JSON.stringify(config, null, 2)}\n`);
-      const shown = redactSnapshot(await home.load());
-      const raw = asForm ? JSON.stringify(shown.config) : (shown.raw ?? "");
-      const { files } = await home.writer().setRaw(raw, { baseHash: shown.hash });
-      expect(files).toEqual([]);
-    }),
+    fc.asyncProperty(
+      fc.string({ minLength: 1, maxLength: 12 }).filter((s) => !s.includes("${")),
+      fc.boolean(),
+      async (secret, asForm) => {
+        const config = {
+          gateway: { auth: { token: secret } },
+          channels: { telegram: { token: secret } },
+          agents: { list: [{ id: "a", name: secret }] },
+        };
+        await using home = await createTestHome(`// mine\n${JSON.stringify(config, null, 2)}\n`);
+        const shown = redactSnapshot(await home.load());
+        const raw = asForm ? JSON.stringify(shown.config) : (shown.raw ?? "");
+        const { files } = await home.writer().setRaw(raw, { baseHash: shown.hash });
+        expect(files).toEqual([]);
+      },
+    ),
     { numRuns: 30 },
   );
 });

@@ -9,7 +9,8 @@ import { hasEnvReference } from "./substitute.ts";
 /** Stands for a secret in what clients read; in what they write it means: keep the present value. */
 export const REDACTED = "__OPENCLAW_REDACTED__";
 
-const NOT_SECRET = /(?:maxtokens|maxoutputtokens|maxinputtokens|maxcompletiontokens|contexttokens|totaltokens|tokencount|tokenlimit|tokenbudget|passwordfile|tokenfile)$/i;
+const NOT_SECRET =
+  /(?:maxtokens|maxoutputtokens|maxinputtokens|maxcompletiontokens|contexttokens|totaltokens|tokencount|tokenlimit|tokenbudget|passwordfile|tokenfile)$/i;
 const SECRET_NAME = /token$|password|secret|api.?key/i;
 /** For names the table does not know: rather one too many. */
 const MAYBE_SECRET_NAME = /token|key$|keys$|secret|passw|private|credential|authorization|cookie|webhook.?url/i;
@@ -31,7 +32,8 @@ export function isSecretPath(path: ConfigPath): boolean {
   return (isNamed ? SECRET_NAME : MAYBE_SECRET_NAME).test(name);
 }
 
-const isRedactable = (value: unknown): value is string | number => (typeof value === "string" && value !== "") || typeof value === "number";
+const isRedactable = (value: unknown): value is string | number =>
+  (typeof value === "string" && value !== "") || typeof value === "number";
 
 const hasUrlPassword = (value: unknown): boolean => typeof value === "string" && /:\/\/[^/\s:@]*:[^/\s@]+@/.test(value);
 
@@ -40,7 +42,11 @@ function mustHide(value: unknown, path: ConfigPath, written: unknown, underSecre
   if (typeof value === "string" && hasEnvReference(value)) return false;
   if (underSecret || isSecretPath(path) || hasUrlPassword(value)) return true;
   // A secret that came in through ${VAR}, at a place that is none by itself.
-  return typeof written === "string" && written !== value && [...written.matchAll(/\$\{([A-Z0-9_]+)\}/g)].some((match) => MAYBE_SECRET_NAME.test(match[1] ?? ""));
+  return (
+    typeof written === "string" &&
+    written !== value &&
+    [...written.matchAll(/\$\{([A-Z0-9_]+)\}/g)].some((match) => MAYBE_SECRET_NAME.test(match[1] ?? ""))
+  );
 }
 
 /** A copy with every secret replaced. `written` is the same configuration before substitution, if there is one. */
@@ -48,11 +54,18 @@ export function redactConfigValue(value: unknown, written?: unknown): unknown {
   const walk = (node: unknown, source: unknown, path: ConfigPath, underSecret: boolean): unknown => {
     if (Array.isArray(node)) {
       const hidden = underSecret || isSecretPath(path);
-      return node.map((item: unknown, i) => walk(item, Array.isArray(source) ? source[i] : undefined, [...path, i], hidden));
+      return node.map((item: unknown, i) =>
+        walk(item, Array.isArray(source) ? source[i] : undefined, [...path, i], hidden),
+      );
     }
     if (isPlainObject(node)) {
       const hidden = underSecret || (path.length > 0 && isFlaggedObject(path));
-      return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, walk(item, isPlainObject(source) ? source[key] : undefined, [...path, key], hidden)]));
+      return Object.fromEntries(
+        Object.entries(node).map(([key, item]) => [
+          key,
+          walk(item, isPlainObject(source) ? source[key] : undefined, [...path, key], hidden),
+        ]),
+      );
     }
     return mustHide(node, path, source, underSecret) ? REDACTED : node;
   };
@@ -75,13 +88,21 @@ export function redactConfigText(text: string, value: unknown): string {
 }
 
 function replaceSpans(text: string, spans: readonly ValueSpan[], by: (span: ValueSpan) => string): string {
-  return spans.toSorted((a, b) => b.start - a.start).reduce((current, span) => current.slice(0, span.start) + by(span) + current.slice(span.end), text);
+  return spans
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((current, span) => current.slice(0, span.start) + by(span) + current.slice(span.end), text);
 }
 
-function visitScalars(span: ValueSpan, path: ConfigPath, underSecret: boolean, visit: (span: ValueSpan, path: ConfigPath, underSecret: boolean) => void): void {
+function visitScalars(
+  span: ValueSpan,
+  path: ConfigPath,
+  underSecret: boolean,
+  visit: (span: ValueSpan, path: ConfigPath, underSecret: boolean) => void,
+): void {
   if (span.kind === "scalar") return visit(span, path, underSecret);
   const hidden = underSecret || (span.kind === "array" ? isSecretPath(path) : path.length > 0 && isFlaggedObject(path));
-  for (const [i, member] of span.members.entries()) visitScalars(member.value, [...path, member.key ?? i], hidden, visit);
+  for (const [i, member] of span.members.entries())
+    visitScalars(member.value, [...path, member.key ?? i], hidden, visit);
 }
 
 /** A client sent the placeholder where nothing secret is stored. */
@@ -90,7 +111,9 @@ export class RedactedValueError extends Error {
   readonly code = "redacted-unknown";
   readonly path: string;
   constructor(path: ConfigPath) {
-    super(`${formatConfigPath(path)} holds the placeholder ${REDACTED}, but no value is stored there; write the real value`);
+    super(
+      `${formatConfigPath(path)} holds the placeholder ${REDACTED}, but no value is stored there; write the real value`,
+    );
     this.path = formatConfigPath(path);
   }
 }
@@ -107,8 +130,25 @@ export function restoreRedacted(value: unknown, ...stored: readonly unknown[]): 
       if (original === undefined) throw new RedactedValueError(path);
       return original;
     }
-    if (Array.isArray(node)) return node.map((item: unknown, i) => walk(item, originals.map((list) => matchingItem(item, i, list)), [...path, i]));
-    if (isPlainObject(node)) return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, walk(item, originals.map((object) => getAtPath(object, [key])), [...path, key])]));
+    if (Array.isArray(node))
+      return node.map((item: unknown, i) =>
+        walk(
+          item,
+          originals.map((list) => matchingItem(item, i, list)),
+          [...path, i],
+        ),
+      );
+    if (isPlainObject(node))
+      return Object.fromEntries(
+        Object.entries(node).map(([key, item]) => [
+          key,
+          walk(
+            item,
+            originals.map((object) => getAtPath(object, [key])),
+            [...path, key],
+          ),
+        ]),
+      );
     return node;
   };
   return walk(value, stored, []);
@@ -117,7 +157,8 @@ export function restoreRedacted(value: unknown, ...stored: readonly unknown[]): 
 function matchingItem(item: unknown, index: number, originals: unknown): unknown {
   if (!Array.isArray(originals)) return undefined;
   const id = isPlainObject(item) ? item["id"] : undefined;
-  const byId: unknown = typeof id === "string" ? originals.find((other) => isPlainObject(other) && other["id"] === id) : undefined;
+  const byId: unknown =
+    typeof id === "string" ? originals.find((other) => isPlainObject(other) && other["id"] === id) : undefined;
   return byId ?? (originals[index] as unknown);
 }
 

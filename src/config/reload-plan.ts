@@ -26,7 +26,10 @@ export interface ChannelReloadRules {
   readonly noopPrefixes?: readonly string[] | undefined;
 }
 
-type Effect = { readonly kind: "none" } | { readonly kind: "restart" } | { readonly kind: "hot"; readonly actions: readonly HotAction[] };
+type Effect =
+  | { readonly kind: "none" }
+  | { readonly kind: "restart" }
+  | { readonly kind: "hot"; readonly actions: readonly HotAction[] };
 
 interface Rule {
   readonly prefix: string;
@@ -56,7 +59,20 @@ const BEFORE_CHANNELS: readonly Rule[] = [
 ];
 
 const AFTER_CHANNELS: readonly Rule[] = [
-  ...none("$schema", "meta", "identity", "wizard", "logging", "models", "agents", "tools", "bindings", "audio", "agent", "routing"),
+  ...none(
+    "$schema",
+    "meta",
+    "identity",
+    "wizard",
+    "logging",
+    "models",
+    "agents",
+    "tools",
+    "bindings",
+    "audio",
+    "agent",
+    "routing",
+  ),
   ...none("messages", "session", "talk", "skills", "ui", "channels.defaults", "channels.modelByChannel"),
   // Native commands are registered with the platforms at start; everything else under `commands` is read at use.
   ...restart("commands.native", "commands.nativeSkills"),
@@ -64,7 +80,8 @@ const AFTER_CHANNELS: readonly Rule[] = [
   ...restart("plugins", "gateway", "discovery", "canvasHost"),
 ];
 
-const isUnder = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`);
+const isUnder = (path: string, prefix: string): boolean =>
+  path === prefix || path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`);
 
 /** What changed paths (dotted, as `changedPaths` gives them) ask for. A path without a rule needs a restart. */
 export function planReload(changedPaths: readonly string[], channels: readonly ChannelReloadRules[] = []): ReloadPlan {
@@ -92,12 +109,17 @@ export function applyReloadMode(plan: ReloadPlan, mode: ReloadMode, changedPaths
     case "hot":
       return { ...plan, kind: plan.hot.size > 0 ? "hot" : "none" };
     case "restart":
-      return changedPaths.every((path) => isUnder(path, "meta")) ? plan : { ...plan, kind: "restart", restartPaths: changedPaths };
+      return changedPaths.every((path) => isUnder(path, "meta"))
+        ? plan
+        : { ...plan, kind: "restart", restartPaths: changedPaths };
     case "off":
       return { kind: "none", hot: new Set(), restartPaths: [] };
   }
 }
 
 function channelRules(channel: ChannelReloadRules): Rule[] {
-  return [...none(...(channel.noopPrefixes ?? [])), ...channel.configPrefixes.map((prefix) => hot(prefix, `channel:${channel.channelId}`))];
+  return [
+    ...none(...(channel.noopPrefixes ?? [])),
+    ...channel.configPrefixes.map((prefix) => hot(prefix, `channel:${channel.channelId}`)),
+  ];
 }

@@ -42,7 +42,9 @@ const objectAt = (config: unknown, ...path: ConfigPath): PlainObject => {
 
 const agentEntries = (config: unknown): readonly (readonly [number, PlainObject])[] => {
   const list = getAtPath(config, ["agents", "list"]);
-  return Array.isArray(list) ? [...(list as unknown[]).entries()].filter((entry): entry is [number, PlainObject] => isPlainObject(entry[1])) : [];
+  return Array.isArray(list)
+    ? [...(list as unknown[]).entries()].filter((entry): entry is [number, PlainObject] => isPlainObject(entry[1]))
+    : [];
 };
 
 function checkAgents(config: unknown, paths: StatePaths): SemanticFinding[] {
@@ -51,10 +53,18 @@ function checkAgents(config: unknown, paths: StatePaths): SemanticFinding[] {
   for (const [i, agent] of agentEntries(config)) {
     const id = String(agent["id"]).trim().toLowerCase();
     const given = agent["agentDir"];
-    const dir = typeof given === "string" && given.trim() !== "" ? absolute(given.trim(), paths.home, paths.stateDir) : join(paths.agentsDir, id, "agent");
+    const dir =
+      typeof given === "string" && given.trim() !== ""
+        ? absolute(given.trim(), paths.home, paths.stateDir)
+        : join(paths.agentsDir, id, "agent");
     const other = dirs.get(dir);
     if (other !== undefined) {
-      findings.push(error(["agents", "list"], `agents "${other}" and "${id}" share the directory ${dir}; give each its own id and agentDir`));
+      findings.push(
+        error(
+          ["agents", "list"],
+          `agents "${other}" and "${id}" share the directory ${dir}; give each its own id and agentDir`,
+        ),
+      );
     }
     dirs.set(dir, id);
     const avatar = objectAt(agent, "identity")["avatar"];
@@ -68,27 +78,40 @@ function checkAgents(config: unknown, paths: StatePaths): SemanticFinding[] {
 
 function workspaceOf(config: unknown, agent: PlainObject, paths: StatePaths): string {
   const workspace = agent["workspace"] ?? objectAt(config, "agents", "defaults")["workspace"];
-  return typeof workspace === "string" && workspace.trim() !== "" ? absolute(workspace, paths.home, paths.stateDir) : paths.defaultWorkspace;
+  return typeof workspace === "string" && workspace.trim() !== ""
+    ? absolute(workspace, paths.home, paths.stateDir)
+    : paths.defaultWorkspace;
 }
 
 function avatarFault(avatar: string, workspace: string): string | undefined {
   const value = avatar.trim();
   if (value === "" || /^https?:\/\//i.test(value) || /^data:image\//i.test(value)) return undefined;
   if (value.startsWith("~")) return "identity.avatar must not begin with ~; use a path inside the workspace";
-  if (/^[a-z][a-z0-9+.-]*:/i.test(value)) return "identity.avatar must be an http(s) or data URL or a path inside the workspace";
-  return isInside(absolute(value, workspace, workspace), workspace) ? undefined : "identity.avatar must stay inside the workspace";
+  if (/^[a-z][a-z0-9+.-]*:/i.test(value))
+    return "identity.avatar must be an http(s) or data URL or a path inside the workspace";
+  return isInside(absolute(value, workspace, workspace), workspace)
+    ? undefined
+    : "identity.avatar must stay inside the workspace";
 }
 
 function checkHeartbeatTargets(config: unknown, known: ConfigKnowledge): SemanticFinding[] {
-  const ids = new Set([...keyTable().children.get("channels")?.children.keys() ?? [], ...Object.keys(objectAt(config, "channels")), ...(known.channelIds ?? [])]);
-  const places: ConfigPath[] = [["agents", "defaults"], ...agentEntries(config).map(([i]) => ["agents", "list", i] as const)];
+  const ids = new Set([
+    ...(keyTable().children.get("channels")?.children.keys() ?? []),
+    ...Object.keys(objectAt(config, "channels")),
+    ...(known.channelIds ?? []),
+  ]);
+  const places: ConfigPath[] = [
+    ["agents", "defaults"],
+    ...agentEntries(config).map(([i]) => ["agents", "list", i] as const),
+  ];
   return places.flatMap((place) => {
     const path = [...place, "heartbeat", "target"];
     const target = getAtPath(config, path);
     if (typeof target !== "string") return [];
     const name = target.trim().toLowerCase();
     if (name === "") return [error(path, 'heartbeat target must not be empty; use "last", "none" or a channel id')];
-    if (name === "last" || name === "none" || (ids.has(name) && name !== "defaults" && name !== "modelbychannel")) return [];
+    if (name === "last" || name === "none" || (ids.has(name) && name !== "defaults" && name !== "modelbychannel"))
+      return [];
     const message = `unknown heartbeat target: ${target}`;
     return [known.channelIds ? error(path, message) : warning(path, message)];
   });
@@ -98,11 +121,13 @@ function checkChannels(config: unknown, known: ConfigKnowledge): SemanticFinding
   const findings: SemanticFinding[] = [];
   for (const [id, channel] of Object.entries(objectAt(config, "channels"))) {
     if (id === "defaults" || id === "modelByChannel") continue;
-    if (known.channelIds && !known.channelIds.has(id)) findings.push(warning(["channels", id], `unknown channel id: ${id}`));
+    if (known.channelIds && !known.channelIds.has(id))
+      findings.push(warning(["channels", id], `unknown channel id: ${id}`));
     if (!isPlainObject(channel)) continue;
     findings.push(...checkOpenPolicy(channel, undefined, ["channels", id]));
     for (const [accountId, account] of Object.entries(objectAt(channel, "accounts"))) {
-      if (isPlainObject(account)) findings.push(...checkOpenPolicy(account, channel, ["channels", id, "accounts", accountId]));
+      if (isPlainObject(account))
+        findings.push(...checkOpenPolicy(account, channel, ["channels", id, "accounts", accountId]));
     }
     if (id === "telegram") findings.push(...checkTelegramTokens(channel));
   }
@@ -128,7 +153,9 @@ const admitsAll = (list: unknown): boolean => Array.isArray(list) && list.some((
 function checkTelegramTokens(channel: PlainObject): SemanticFinding[] {
   const { token, botToken } = channel;
   if (typeof token !== "string" || typeof botToken !== "string" || token === botToken) return [];
-  return [error(["channels", "telegram", "token"], "token and botToken are two names of one thing and differ; keep botToken")];
+  return [
+    error(["channels", "telegram", "token"], "token and botToken are two names of one thing and differ; keep botToken"),
+  ];
 }
 
 function checkPlugins(config: unknown, known: ConfigKnowledge): SemanticFinding[] {
@@ -158,5 +185,7 @@ function checkPlugins(config: unknown, known: ConfigKnowledge): SemanticFinding[
 
 function checkMainKey(config: unknown): SemanticFinding[] {
   const mainKey = objectAt(config, "session")["mainKey"];
-  return typeof mainKey === "string" && mainKey !== "main" ? [warning(["session", "mainKey"], `session.mainKey is always "main"; "${mainKey}" is ignored`)] : [];
+  return typeof mainKey === "string" && mainKey !== "main"
+    ? [warning(["session", "mainKey"], `session.mainKey is always "main"; "${mainKey}" is ignored`)]
+    : [];
 }

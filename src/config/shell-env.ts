@@ -38,7 +38,12 @@ export function resolveShellEnvSettings(config: unknown, env: EnvRecord): ShellE
   const configured = settings["timeoutMs"];
   return {
     enabled: env["OPENCLAW_LOAD_SHELL_ENV"] === "1" || settings["enabled"] === true,
-    timeoutMs: Number.isFinite(fromEnv) && fromEnv >= 0 ? fromEnv : typeof configured === "number" ? configured : DEFAULT_SHELL_ENV_TIMEOUT_MS,
+    timeoutMs:
+      Number.isFinite(fromEnv) && fromEnv >= 0
+        ? fromEnv
+        : typeof configured === "number"
+          ? configured
+          : DEFAULT_SHELL_ENV_TIMEOUT_MS,
   };
 }
 

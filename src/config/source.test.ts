@@ -4,7 +4,12 @@ import { createTestHome, type TestHome } from "../../test/support/config-home.ts
 import { type ConfigChange, type ConfigSource, createConfigSource } from "./source.ts";
 
 async function start(home: TestHome): Promise<ConfigSource & Disposable & { next(): Promise<ConfigChange> }> {
-  const source = createConfigSource({ ...home.deps, initial: await home.load(), stabilityMs: 5, channelRules: () => [{ channelId: "telegram", configPrefixes: ["channels.telegram"] }] });
+  const source = createConfigSource({
+    ...home.deps,
+    initial: await home.load(),
+    stabilityMs: 5,
+    channelRules: () => [{ channelId: "telegram", configPrefixes: ["channels.telegram"] }],
+  });
   source.watch();
   const seen: ConfigChange[] = [];
   const waiting: ((change: ConfigChange) => void)[] = [];
@@ -27,7 +32,11 @@ describe("watching", () => {
     await using home = await createTestHome(CONFIG(1));
     using source = await start(home);
     await home.write("openclaw.json", CONFIG(2));
-    expect(await source.next()).toMatchObject({ changedPaths: ["gateway.port"], plan: { kind: "restart", restartPaths: ["gateway.port"] }, previous: { gateway: { port: 1 } } });
+    expect(await source.next()).toMatchObject({
+      changedPaths: ["gateway.port"],
+      plan: { kind: "restart", restartPaths: ["gateway.port"] },
+      previous: { gateway: { port: 1 } },
+    });
     expect(source.current().gateway?.port).toBe(2);
     await home.write("new.json", CONFIG(2, ", channels: { telegram: { enabled: true } }"));
     await rename(home.file("new.json"), home.paths.configPath);
@@ -53,7 +62,10 @@ describe("watching", () => {
     await source.reload();
     expect(source.current()).toBe(before);
     expect(source.snapshot().valid).toBe(true);
-    expect(source.lastError()).toMatchObject({ path: "gateway.port", message: expect.stringContaining("expected int") as string });
+    expect(source.lastError()).toMatchObject({
+      path: "gateway.port",
+      message: expect.stringContaining("expected int") as string,
+    });
     await rm(home.paths.configPath);
     await source.reload();
     expect(source.lastError()?.message).toContain("vanished");
@@ -88,7 +100,9 @@ describe("watching", () => {
   it("does not start on an invalid configuration", async () => {
     await using home = await createTestHome("{ gateway: 1 }");
     const initial = await home.load();
-    expect(() => createConfigSource({ ...home.deps, initial })).toThrow("gateway: Invalid input: expected object, received number");
+    expect(() => createConfigSource({ ...home.deps, initial })).toThrow(
+      "gateway: Invalid input: expected object, received number",
+    );
   });
 });
 

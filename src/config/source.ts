@@ -55,7 +55,8 @@ const VANISHED_RETRY_MS = 150;
 
 /** @throws Error when the initial snapshot is not valid */
 export function createConfigSource(deps: ConfigSourceDeps): ConfigSource {
-  if (!deps.initial.valid) throw new Error(`The configuration is not valid: ${deps.initial.issues.map(formatIssue).join("; ")}`);
+  if (!deps.initial.valid)
+    throw new Error(`The configuration is not valid: ${deps.initial.issues.map(formatIssue).join("; ")}`);
   let snapshot = deps.initial;
   let error: ConfigSourceError | undefined;
   let isClosed = false;
@@ -69,7 +70,8 @@ export function createConfigSource(deps: ConfigSourceDeps): ConfigSource {
     if (!next.valid) {
       const [issue] = next.issues;
       const message = issue?.message ?? "invalid configuration";
-      if (error?.message !== message) deps.log.warn(`config reload skipped (invalid config): ${next.issues.map(formatIssue).join("; ")}`);
+      if (error?.message !== message)
+        deps.log.warn(`config reload skipped (invalid config): ${next.issues.map(formatIssue).join("; ")}`);
       error = { path: issue?.path ?? "", message, sinceMs: error?.sinceMs ?? Date.now() };
       return;
     }
@@ -85,7 +87,9 @@ export function createConfigSource(deps: ConfigSourceDeps): ConfigSource {
     const plan = applyReloadMode(wanted, mode, paths);
     deps.log.info(`config change detected; evaluating reload (${paths.join(", ")})`);
     if (wanted.kind === "restart" && plan.kind !== "restart") {
-      deps.log.warn(`config change requires gateway restart, ignored by gateway.reload.mode=${mode} (${wanted.restartPaths.join(", ")})`);
+      deps.log.warn(
+        `config change requires gateway restart, ignored by gateway.reload.mode=${mode} (${wanted.restartPaths.join(", ")})`,
+      );
     }
     changes.emit({ config: next.config, previous: previous.config, snapshot: next, changedPaths: paths, plan });
   };
@@ -139,7 +143,11 @@ async function readSettled(deps: ConfigSourceDeps, last: ConfigSnapshot): Promis
     next = await loadConfig(deps);
   }
   if (next.exists || !last.exists) return next;
-  return { ...next, valid: false, issues: [{ path: "", message: `${next.path} has vanished; the last configuration stays in use` }] };
+  return {
+    ...next,
+    valid: false,
+    issues: [{ path: "", message: `${next.path} has vanished; the last configuration stays in use` }],
+  };
 }
 
 /** Longest wait for a file that never rests, ms. */

@@ -14,7 +14,8 @@ export interface Substituted {
 const REFERENCE = /\$(\$?)\{([A-Z_][A-Z0-9_]*)\}/g;
 
 /** Whether a string holds a `${NAME}` that substitution would replace. */
-export const hasEnvReference = (text: string): boolean => [...text.matchAll(REFERENCE)].some((match) => match[1] === "");
+export const hasEnvReference = (text: string): boolean =>
+  [...text.matchAll(REFERENCE)].some((match) => match[1] === "");
 
 /**
  * Replaces `${NAME}` in every string by the variable; `$${NAME}` becomes the literal `${NAME}`; other dollars stay.
@@ -34,7 +35,8 @@ export function substituteEnv(root: unknown, get: (name: string) => string | und
       });
     }
     if (Array.isArray(value)) return value.map((item: unknown, i) => walk(item, [...path, i]));
-    if (isPlainObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, [...path, key])]));
+    if (isPlainObject(value))
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, [...path, key])]));
     return value;
   };
   return { value: walk(root, []), missing };

@@ -56,8 +56,12 @@ export function findAnomalies(facts: WriteFacts): string[] {
   const reasons: string[] = [];
   const [was, is] = [Buffer.byteLength(facts.before), Buffer.byteLength(facts.after)];
   if (was >= 512 && is < was / 2) reasons.push(`size-drop:${was}->${is}`);
-  if (facts.before.trim() !== "" && getAtPath(facts.valueBefore, ["meta"]) === undefined) reasons.push("missing-meta-before-write");
-  if (getAtPath(facts.valueBefore, ["gateway", "mode"]) !== undefined && getAtPath(facts.valueAfter, ["gateway", "mode"]) === undefined) {
+  if (facts.before.trim() !== "" && getAtPath(facts.valueBefore, ["meta"]) === undefined)
+    reasons.push("missing-meta-before-write");
+  if (
+    getAtPath(facts.valueBefore, ["gateway", "mode"]) !== undefined &&
+    getAtPath(facts.valueAfter, ["gateway", "mode"]) === undefined
+  ) {
     reasons.push("gateway-mode-removed");
   }
   return reasons;
@@ -70,7 +74,7 @@ export function auditArgv(argv: readonly string[]): string[] {
   let hideNext = false;
   let hideValues = false;
   return argv.slice(0, 8).map((word, i) => {
-    const [flag = "", value] = word.startsWith("-") ? splitFlag(word) : [word];
+    const [flag, value]: [string, string?] = word.startsWith("-") ? splitFlag(word) : [word];
     const hidden = hideNext || (hideValues && !word.startsWith("-"));
     hideNext = word.startsWith("-") && SECRET_FLAG.test(flag) && value === undefined;
     // `config set <path> <value>`: the value may be anything.

@@ -2,7 +2,14 @@ import { realpath } from "node:fs/promises";
 import { acquireFileLock } from "../infra/file-lock.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
-import { type ConfigPath, formatConfigPath, getAtPath, parseConfigPath, setAtPath, unsetAtPath } from "./config-path.ts";
+import {
+  type ConfigPath,
+  formatConfigPath,
+  getAtPath,
+  parseConfigPath,
+  setAtPath,
+  unsetAtPath,
+} from "./config-path.ts";
 import { type DocumentEdit, diffConfig } from "./diff.ts";
 import { editJson5 } from "./edit-text.ts";
 import { includedFiles } from "./includes.ts";
@@ -13,7 +20,14 @@ import { type ConfigSnapshot, loadConfig, type LoadConfigDeps } from "./load.ts"
 import { findLegacyKeys, migrateLegacyConfig } from "./legacy.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { RedactedValueError, restoreRedacted, restoreRedactedText } from "./redact-config.ts";
-import { appendAudit, auditArgv, findAnomalies, readTextOrUndefined, replaceConfigFile, rotateBackups } from "./write-files.ts";
+import {
+  appendAudit,
+  auditArgv,
+  findAnomalies,
+  readTextOrUndefined,
+  replaceConfigFile,
+  rotateBackups,
+} from "./write-files.ts";
 
 export type ConfigWriteErrorCode =
   | "base-hash-required"
@@ -32,7 +46,12 @@ export class ConfigWriteError extends Error {
   override readonly name = "ConfigWriteError";
   readonly code: ConfigWriteErrorCode;
   readonly issues: readonly ConfigIssue[];
-  constructor(code: ConfigWriteErrorCode, message: string, issues: readonly ConfigIssue[] = [], options?: ErrorOptions) {
+  constructor(
+    code: ConfigWriteErrorCode,
+    message: string,
+    issues: readonly ConfigIssue[] = [],
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.code = code;
     this.issues = issues;
@@ -60,7 +79,7 @@ export interface ConfigWriteResult {
  * @throws ConfigWriteError when nothing was written
  */
 export interface ConfigWriter {
-  /** Replaces the root file's text. Placeholders of secrets are restored. A text without any comment counts as values: see replace. */
+  /** Replaces the root file's text; placeholders of secrets are restored. Strict JSON without `$include` counts as values: see replace. */
   setRaw(raw: string, options?: ConfigWriteOptions): Promise<ConfigWriteResult>;
   /** Replaces all values; what equals the present effective value stays as it is written. */
   replace(config: unknown, options?: ConfigWriteOptions): Promise<ConfigWriteResult>;
@@ -95,27 +114,41 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     queue = mine.catch(() => undefined); // the caller of `mine` sees the failure; the next writer starts anyway
     return mine;
   };
-  const change = (compute: (source: PlainObject, current: ConfigSnapshot) => unknown, options: ConfigWriteOptions = {}): Promise<ConfigWriteResult> =>
-    run((current) => editTo(deps, current, compute), options);
+  const change = (
+    compute: (source: PlainObject, current: ConfigSnapshot) => unknown,
+    options: ConfigWriteOptions = {},
+  ): Promise<ConfigWriteResult> => run((current) => editTo(deps, current, compute), options);
   return {
     setRaw: (raw, options = {}) => run((current) => planRaw(deps, raw, current), options),
     replace: (config, options) => change((source, current) => restoreRedacted(config, source, current.config), options),
-    mergePatch: (patch, options) => change((source, current) => withoutLegacy(applyMergePatch(source, restoreRedacted(objectPatch(patch), source, current.config))), options),
-    set: (path, value, options) => change((source) => setAtPath(source, toPath(path), restoreRedacted(value, getAtPath(source, toPath(path)))), options),
+    mergePatch: (patch, options) =>
+      change(
+        (source, current) =>
+          withoutLegacy(applyMergePatch(source, restoreRedacted(objectPatch(patch), source, current.config))),
+        options,
+      ),
+    set: (path, value, options) =>
+      change(
+        (source) => setAtPath(source, toPath(path), restoreRedacted(value, getAtPath(source, toPath(path)))),
+        options,
+      ),
     unset: (path, options) =>
       change((source) => {
         const segments = toPath(path);
-        if (getAtPath(source, segments) === undefined) throw new ConfigWriteError("not-found", `Config path not found: ${formatConfigPath(segments)}`);
+        if (getAtPath(source, segments) === undefined)
+          throw new ConfigWriteError("not-found", `Config path not found: ${formatConfigPath(segments)}`);
         return unsetAtPath(source, segments);
       }, options),
     update: (compute, options) => change(compute, options),
   };
 }
 
-const toPath = (path: string | ConfigPath): ConfigPath => (typeof path === "string" ? parseConfigPath(path) : parseConfigPath(formatConfigPath(path)));
+const toPath = (path: string | ConfigPath): ConfigPath =>
+  typeof path === "string" ? parseConfigPath(path) : parseConfigPath(formatConfigPath(path));
 
 /** A patch also moves legacy keys to their places, so that an old file can be changed at all. */
-const withoutLegacy = (config: unknown): unknown => (findLegacyKeys(config).length === 0 ? config : migrateLegacyConfig(config).config);
+const withoutLegacy = (config: unknown): unknown =>
+  findLegacyKeys(config).length === 0 ? config : migrateLegacyConfig(config).config;
 
 function objectPatch(patch: unknown): PlainObject {
   if (!isPlainObject(patch)) throw new ConfigWriteError("not-an-object", "config.patch raw must be an object");
@@ -147,9 +180,19 @@ async function asWriteError<T>(action: () => Promise<T> | T): Promise<T> {
   try {
     return await action();
   } catch (err) {
-    if (err instanceof RedactedValueError) throw new ConfigWriteError("redacted-unknown", err.message, [{ path: err.path, message: err.message }], { cause: err });
-    if (err instanceof ConfigSyntaxError) throw new ConfigWriteError("syntax", err.message, [{ path: "", message: err.message, line: err.line, column: err.column }], { cause: err });
-    if (err instanceof Error && err.name === "ConfigPathError") throw new ConfigWriteError("bad-path", err.message, [], { cause: err });
+    if (err instanceof RedactedValueError)
+      throw new ConfigWriteError("redacted-unknown", err.message, [{ path: err.path, message: err.message }], {
+        cause: err,
+      });
+    if (err instanceof ConfigSyntaxError)
+      throw new ConfigWriteError(
+        "syntax",
+        err.message,
+        [{ path: "", message: err.message, line: err.line, column: err.column }],
+        { cause: err },
+      );
+    if (err instanceof Error && err.name === "ConfigPathError")
+      throw new ConfigWriteError("bad-path", err.message, [], { cause: err });
     throw err;
   }
 }
@@ -170,19 +213,23 @@ function withTexts(deps: ConfigWriterDeps, texts: Texts): LoadConfigDeps {
 function refuseInvalid(current: ConfigSnapshot, next: ConfigSnapshot): void {
   // An unknown key that was there before does not stop an unrelated write; a new one does (spec: decisions §1.3).
   const known = new Set(current.warnings.map((issue) => `${issue.path}\n${issue.message}`));
-  const fresh = next.warnings.filter((issue) => isRefusedOnWrite(issue) && !known.has(`${issue.path}\n${issue.message}`));
+  const fresh = next.warnings.filter(
+    (issue) => isRefusedOnWrite(issue) && !known.has(`${issue.path}\n${issue.message}`),
+  );
   const issues = [...next.issues, ...fresh];
-  if (issues.length > 0) throw new ConfigWriteError("invalid", `Config validation failed: ${issues.map(formatIssue).join("; ")}`, issues);
+  if (issues.length > 0)
+    throw new ConfigWriteError("invalid", `Config validation failed: ${issues.map(formatIssue).join("; ")}`, issues);
 }
 
-const isRefusedOnWrite = (issue: ConfigIssue): boolean => /^(?:Unrecognized key|unknown |plugin not found)/.test(issue.message);
+const isRefusedOnWrite = (issue: ConfigIssue): boolean =>
+  /^(?:Unrecognized key|unknown |plugin not found)/.test(issue.message);
 
 function planRaw(deps: ConfigWriterDeps, raw: string, current: ConfigSnapshot): Promise<Texts> {
   const path = deps.paths.configPath;
   return parseJson5(raw, path).then((value) => {
     if (!isPlainObject(value)) throw new ConfigWriteError("not-an-object", "the configuration must be an object { … }");
     // A machine's rendering of values (a form, `config.get`'s config) carries no comments: keep ours and the includes.
-    if (current.document && current.raw !== null && isMachineText(raw, value) && !isMachineText(current.raw, current.parsed)) {
+    if (current.document && current.raw !== null && isMachineText(raw, value)) {
       return editTo(deps, current, (source) => restoreRedacted(value, source, current.config));
     }
     const text = restoreRedactedText(raw, value, current.parsed, current.source, current.config);
@@ -197,13 +244,25 @@ function isMachineText(text: string, value: unknown): boolean {
 }
 
 /** The texts after `compute` has had its way with the values as written. */
-async function editTo(deps: ConfigWriterDeps, current: ConfigSnapshot, compute: (source: PlainObject, current: ConfigSnapshot) => unknown): Promise<Texts> {
+async function editTo(
+  deps: ConfigWriterDeps,
+  current: ConfigSnapshot,
+  compute: (source: PlainObject, current: ConfigSnapshot) => unknown,
+): Promise<Texts> {
   if (!current.document) {
-    throw new ConfigWriteError("syntax", `The present file must be repaired first: ${current.issues.map(formatIssue).join("; ")}`, current.issues);
+    throw new ConfigWriteError(
+      "syntax",
+      `The present file must be repaired first: ${current.issues.map(formatIssue).join("; ")}`,
+      current.issues,
+    );
   }
   const target = compute(current.source, current);
   if (!isPlainObject(target)) throw new ConfigWriteError("not-an-object", "the configuration must be an object { … }");
-  const edits = diffConfig(current.document, { source: current.source, resolved: current.resolved, effective: current.config }, target);
+  const edits = diffConfig(
+    current.document,
+    { source: current.source, resolved: current.resolved, effective: current.config },
+    target,
+  );
   if (edits.length === 0) return new Map();
   const texts = applyEdits(edits);
   await proveEdits(deps, current, target, texts);
@@ -220,14 +279,31 @@ function applyEdits(edits: readonly DocumentEdit[]): Map<string, string> {
 }
 
 /** Reads the new texts as a start would and compares with what was wanted. */
-async function proveEdits(deps: ConfigWriterDeps, current: ConfigSnapshot, target: PlainObject, texts: Texts): Promise<void> {
+async function proveEdits(
+  deps: ConfigWriterDeps,
+  current: ConfigSnapshot,
+  target: PlainObject,
+  texts: Texts,
+): Promise<void> {
   const next = await loadConfig(withTexts(deps, texts));
-  if (!next.document) throw new ConfigWriteError("invalid", `Config validation failed: ${next.issues.map(formatIssue).join("; ")}`, next.issues);
-  const left = diffConfig(next.document, { source: next.source, resolved: next.resolved, effective: current.config }, target);
+  if (!next.document)
+    throw new ConfigWriteError(
+      "invalid",
+      `Config validation failed: ${next.issues.map(formatIssue).join("; ")}`,
+      next.issues,
+    );
+  const left = diffConfig(
+    next.document,
+    { source: next.source, resolved: next.resolved, effective: current.config },
+    target,
+  );
   if (left.length === 0) return;
   const paths = left.map((edit) => formatConfigPath(edit.path) || "<root>").join(", ");
   const files = [deps.paths.configPath, ...includedFiles(next.document)].join(", ");
-  throw new ConfigWriteError("not-editable", `${paths} comes from several files (${files}) and cannot be changed in one of them; edit the files by hand`);
+  throw new ConfigWriteError(
+    "not-editable",
+    `${paths} comes from several files (${files}) and cannot be changed in one of them; edit the files by hand`,
+  );
 }
 
 /** Adds `meta.lastTouched*` to the root file. */
@@ -248,9 +324,20 @@ async function stampMeta(deps: ConfigWriterDeps, texts: Texts): Promise<Texts> {
   return stamped;
 }
 
-async function persist(deps: ConfigWriterDeps, current: ConfigSnapshot, next: ConfigSnapshot, texts: Texts): Promise<void> {
+async function persist(
+  deps: ConfigWriterDeps,
+  current: ConfigSnapshot,
+  next: ConfigSnapshot,
+  texts: Texts,
+): Promise<void> {
   const { configPath } = deps.paths;
-  const facts = { path: configPath, before: current.exists ? (current.raw ?? "") : undefined, after: next.raw ?? "", valueBefore: current.source, valueAfter: next.source };
+  const facts = {
+    path: configPath,
+    before: current.exists ? (current.raw ?? "") : undefined,
+    after: next.raw ?? "",
+    valueBefore: current.source,
+    valueAfter: next.source,
+  };
   const suspicious = findAnomalies(facts);
   const changed = changedPaths(current.source, next.source);
   const line = auditLine(deps, current, next, changed.length, suspicious);
@@ -259,11 +346,18 @@ async function persist(deps: ConfigWriterDeps, current: ConfigSnapshot, next: Co
     for (const [path, text] of texts) if (path !== configPath) await replaceWithBackup(path, text);
     await replaceWithBackup(configPath, texts.get(configPath) ?? next.raw ?? "");
   } catch (err) {
-    await audit(deps, { ...line, result: "failed", errorCode: (err as NodeJS.ErrnoException).code, errorMessage: errorText(err) });
+    await audit(deps, {
+      ...line,
+      result: "failed",
+      errorCode: (err as NodeJS.ErrnoException).code,
+      errorMessage: errorText(err),
+    });
     throw new ConfigWriteError("io", `The configuration was not written: ${errorText(err)}`, [], { cause: err });
   }
   if (current.exists && !deepEqual(current.raw, next.raw)) {
-    deps.log.info(`Config overwrite: ${configPath} (sha256 ${current.hash} -> ${next.hash}, backup=${configPath}.bak, changedPaths=${changed.length})`);
+    deps.log.info(
+      `Config overwrite: ${configPath} (sha256 ${current.hash} -> ${next.hash}, backup=${configPath}.bak, changedPaths=${changed.length})`,
+    );
   }
   if (suspicious.length > 0) deps.log.warn(`Config write anomaly: ${configPath} (${suspicious.join(", ")})`);
   await audit(deps, { ...line, result: "rename" });
@@ -274,7 +368,13 @@ async function replaceWithBackup(path: string, text: string): Promise<void> {
   await replaceConfigFile(path, text);
 }
 
-function auditLine(deps: ConfigWriterDeps, current: ConfigSnapshot, next: ConfigSnapshot, changedPathCount: number, suspicious: readonly string[]): Record<string, unknown> {
+function auditLine(
+  deps: ConfigWriterDeps,
+  current: ConfigSnapshot,
+  next: ConfigSnapshot,
+  changedPathCount: number,
+  suspicious: readonly string[],
+): Record<string, unknown> {
   return {
     ts: (deps.now?.() ?? new Date()).toISOString(),
     source: "config-io",

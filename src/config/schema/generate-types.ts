@@ -45,7 +45,9 @@ class TypeWriter {
     if (isOpen) lines.push("  readonly [key: string]: unknown;");
     else if (node.rest) {
       const rest = this.#typeOf(node.rest, [...path.slice(0, -1), singular(path.at(-1) ?? "")]);
-      lines.push(`  readonly [key: string]: ${[...new Set([rest, ...seen])].join(" | ")}${seen.size > 0 ? " | undefined" : ""};`);
+      lines.push(
+        `  readonly [key: string]: ${[...new Set([rest, ...seen])].join(" | ")}${seen.size > 0 ? " | undefined" : ""};`,
+      );
     }
     return lines.join("\n");
   }

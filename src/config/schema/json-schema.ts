@@ -40,13 +40,20 @@ export function exportConfigSchema(options: ConfigSchemaOptions): ConfigSchemaEx
   let order = 0;
   for (const child of root.children.values()) {
     properties[child.name] = nodeSchema(child);
-    if (child.name !== "$schema") uiHints[child.name] = { label: labelOf(child.name), group: child.name, order: (order += 10) };
+    if (child.name !== "$schema")
+      uiHints[child.name] = { label: labelOf(child.name), group: child.name, order: (order += 10) };
     collectHints(child, child.name, child.name, uiHints, options.channelIds);
   }
   restrictChannels(properties, options);
   addPlugins(properties, options);
   return {
-    schema: { $schema: "http://json-schema.org/draft-07/schema#", title: "OpenClawConfig", type: "object", properties, additionalProperties: false },
+    schema: {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      title: "OpenClawConfig",
+      type: "object",
+      properties,
+      additionalProperties: false,
+    },
     uiHints,
     version: options.version,
     generatedAt: (options.now ?? new Date()).toISOString(),
@@ -90,27 +97,53 @@ function objectSchema(node: KeyNode, kind: "obj" | "map" | "open"): JsonSchema {
   const required = children.filter((child) => child.required).map((child) => child.name);
   return {
     type: "object",
-    ...(children.length > 0 ? { properties: Object.fromEntries(children.map((child) => [child.name, nodeSchema(child)])) } : {}),
+    ...(children.length > 0
+      ? { properties: Object.fromEntries(children.map((child) => [child.name, nodeSchema(child)])) }
+      : {}),
     ...(required.length > 0 ? { required } : {}),
     additionalProperties: node.rest ? nodeSchema(node.rest) : kind !== "obj",
   };
 }
 
 const stringConstraints = (c: Constraints): JsonSchema =>
-  withoutUndefined({ minLength: c.minLength, maxLength: c.maxLength, pattern: c.pattern, format: c.uri ? "uri" : undefined });
+  withoutUndefined({
+    minLength: c.minLength,
+    maxLength: c.maxLength,
+    pattern: c.pattern,
+    format: c.uri ? "uri" : undefined,
+  });
 
 const numberConstraints = (c: Constraints): JsonSchema =>
   withoutUndefined({ minimum: c.min, maximum: c.max, exclusiveMinimum: c.above, exclusiveMaximum: c.below });
 
-const withoutUndefined = (object: Record<string, unknown>): JsonSchema => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+const withoutUndefined = (object: Record<string, unknown>): JsonSchema =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-function collectHints(node: KeyNode, path: string, group: string, hints: Record<string, UiHint>, channelIds: ReadonlySet<string> | undefined): void {
+function collectHints(
+  node: KeyNode,
+  path: string,
+  group: string,
+  hints: Record<string, UiHint>,
+  channelIds: ReadonlySet<string> | undefined,
+): void {
   const base = node.types.some((alt) => alt.array && alt.kind === "obj") ? `${path}[]` : path;
   const visit = (child: KeyNode, childPath: string): void => {
-    if (path === "channels" && channelIds && !channelIds.has(child.name) && child.name !== "defaults" && child.name !== "modelByChannel") return;
+    if (
+      path === "channels" &&
+      channelIds &&
+      !channelIds.has(child.name) &&
+      child.name !== "defaults" &&
+      child.name !== "modelByChannel"
+    )
+      return;
     const sensitive = isSecretPath(childPath.replaceAll("[]", "").split("."));
     const isLeaf = child.children.size === 0 && child.rest === undefined;
-    if (sensitive || isLeaf) hints[childPath] = { ...(child.name === "*" ? {} : { label: labelOf(child.name) }), group, ...(sensitive ? { sensitive: true } : {}) };
+    if (sensitive || isLeaf)
+      hints[childPath] = {
+        ...(child.name === "*" ? {} : { label: labelOf(child.name) }),
+        group,
+        ...(sensitive ? { sensitive: true } : {}),
+      };
     collectHints(child, childPath, group, hints, channelIds);
   };
   for (const child of node.children.values()) visit(child, `${base}.${child.name}`);
@@ -134,9 +167,18 @@ function restrictChannels(properties: Record<string, JsonSchema>, options: Confi
 
 function addPlugins(properties: Record<string, JsonSchema>, options: ConfigSchemaOptions): void {
   if (!options.pluginSchemas) return;
-  const plugins = properties["plugins"] as { properties: { entries: { additionalProperties: { properties: JsonSchema } & JsonSchema } & JsonSchema } & JsonSchema } & JsonSchema;
+  const plugins = properties["plugins"] as {
+    properties: {
+      entries: { additionalProperties: { properties: JsonSchema } & JsonSchema } & JsonSchema;
+    } & JsonSchema;
+  } & JsonSchema;
   const { entries } = plugins.properties;
   const entry = entries.additionalProperties;
-  const own = Object.entries(options.pluginSchemas).map(([id, schema]) => [id, { ...entry, properties: { ...entry.properties, config: schema } }] as const);
-  properties["plugins"] = { ...plugins, properties: { ...plugins.properties, entries: { ...entries, properties: Object.fromEntries(own) } } };
+  const own = Object.entries(options.pluginSchemas).map(
+    ([id, schema]) => [id, { ...entry, properties: { ...entry.properties, config: schema } }] as const,
+  );
+  properties["plugins"] = {
+    ...plugins,
+    properties: { ...plugins.properties, entries: { ...entries, properties: Object.fromEntries(own) } },
+  };
 }

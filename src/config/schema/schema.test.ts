@@ -14,9 +14,16 @@ it("has committed types that match the key table", async () => {
 });
 
 it("knows every key, also the ones this product adds", () => {
-  const count = (node: KeyNode): number => [...node.children.values(), ...(node.rest ? [node.rest] : [])].reduce((sum, child) => sum + 1 + count(child), 0);
+  const count = (node: KeyNode): number =>
+    [...node.children.values(), ...(node.rest ? [node.rest] : [])].reduce((sum, child) => sum + 1 + count(child), 0);
   expect(count(keyTable())).toBeGreaterThan(3300);
-  for (const path of ["session.cache", "channels.telegram.apiRoot", "models.providers.x.failover", "mcp.servers.x.transport", "agents.list.0.heartbeat.enabled"]) {
+  for (const path of [
+    "session.cache",
+    "channels.telegram.apiRoot",
+    "models.providers.x.failover",
+    "mcp.servers.x.transport",
+    "agents.list.0.heartbeat.enabled",
+  ]) {
     expect(findNode(path.split(".")), path).toBeDefined();
   }
   expect(findNode(["gateway", "prot"])).toBeUndefined();
@@ -26,7 +33,8 @@ it("refuses a table line it cannot read, naming it", () => {
   expect(() => [...parseKeyTable("a str >=x").children]).toThrow('">=x" in line "a str >=x"');
 });
 
-const messages = (config: unknown): string[] => validateValue(config, keyTable()).map((found) => `${found.path.join(".")}: ${found.message}`);
+const messages = (config: unknown): string[] =>
+  validateValue(config, keyTable()).map((found) => `${found.path.join(".")}: ${found.message}`);
 
 it.each([
   [{ gateway: { port: "1" } }, "gateway.port: Invalid input: expected int, received string"],
@@ -34,7 +42,10 @@ it.each([
   [{ logging: { level: "wran" } }, /Invalid option: expected one of "silent"\|.*did you mean "warn"/],
   [{ session: { reset: { atHour: 24 } } }, "session.reset.atHour: Too big: expected number to be <=23"],
   [{ ui: { seamColor: "red" } }, /ui.seamColor: Invalid string: must match pattern/],
-  [{ bindings: [{ agentId: "a" }] }, "bindings.0.match: Invalid input: expected object, received undefined (the key is required)"],
+  [
+    { bindings: [{ agentId: "a" }] },
+    "bindings.0.match: Invalid input: expected object, received undefined (the key is required)",
+  ],
   [{ gateway: { auht: {} } }, 'gateway: Unrecognized key: "auht" (did you mean "auth"?)'],
   [{ channels: { telegram: { allowFrom: [true] } } }, /allowFrom.0: Invalid input: expected string or number/],
   [{ cron: { sessionRetention: true } }, /cron.sessionRetention: Invalid input/],
@@ -46,7 +57,10 @@ it("accepts unions, maps, lists of ids and open objects", () => {
   expect(
     messages({
       env: { FOO: "x", vars: { A: "b" }, shellEnv: { enabled: true } },
-      agents: { defaults: { model: "a/b", models: { "a/b": { params: { anything: [1] } } } }, list: [{ id: "x", model: { primary: "a/b" } }] },
+      agents: {
+        defaults: { model: "a/b", models: { "a/b": { params: { anything: [1] } } } },
+        list: [{ id: "x", model: { primary: "a/b" } }],
+      },
       channels: { telegram: { allowFrom: [1, "a"], streaming: "partial" }, newchannel: { whatever: 1 } },
       broadcast: { strategy: "parallel", "123": ["a"] },
       cron: { sessionRetention: false },
@@ -55,7 +69,8 @@ it("accepts unions, maps, lists of ids and open objects", () => {
 });
 
 it("tells unknown keys that could open a door from the others", () => {
-  const relevant = (config: unknown): unknown[] => validateValue(config, keyTable()).map((found) => found.isSecurityRelevant);
+  const relevant = (config: unknown): unknown[] =>
+    validateValue(config, keyTable()).map((found) => found.isSecurityRelevant);
   expect(relevant({ gateway: { x1: 1 } })).toEqual([true]);
   expect(relevant({ agents: { list: [{ id: "a", tools: { denny: [] } }] } })).toEqual([true]);
   expect(relevant({ channels: { telegram: { groups: { "1": { tools: { denny: [] } } } } } })).toEqual([true]);
@@ -64,9 +79,13 @@ it("tells unknown keys that could open a door from the others", () => {
 
 it("never throws on any value", () => {
   fc.assert(
-    fc.property(fc.constantFrom("gateway", "channels", "agents", "bindings", "env", "tools"), fc.jsonValue(), (key, value) => {
-      validateValue({ [key]: value }, keyTable());
-    }),
+    fc.property(
+      fc.constantFrom("gateway", "channels", "agents", "bindings", "env", "tools"),
+      fc.jsonValue(),
+      (key, value) => {
+        validateValue({ [key]: value }, keyTable());
+      },
+    ),
   );
 });
 

@@ -19,7 +19,16 @@ const GUARDED_ROOTS: ReadonlySet<string> = new Set(["gateway", "tools", "hooks",
 export function isSecurityRelevantObject(path: ConfigPath, siblings: readonly string[]): boolean {
   if (GUARDED_ROOTS.has(String(path[0]))) return true;
   // `tools` of agents, groups and guilds, and every object made to allow or deny something.
-  if (path.some((segment) => typeof segment === "string" && /^(?:tools|toolsBySender|elevated|sandbox|approvals|execApprovals|ssrfPolicy|sendPolicy)$|allow|deny|policy/i.test(segment))) return true;
+  if (
+    path.some(
+      (segment) =>
+        typeof segment === "string" &&
+        /^(?:tools|toolsBySender|elevated|sandbox|approvals|execApprovals|ssrfPolicy|sendPolicy)$|allow|deny|policy/i.test(
+          segment,
+        ),
+    )
+  )
+    return true;
   return siblings.length > 0 && siblings.every((key) => /^(?:allow|deny|alsoAllow|profile|byProvider)$/.test(key));
 }
 
@@ -51,7 +60,13 @@ function validateItem(item: unknown, alt: TypeAlt, node: KeyNode, path: ConfigPa
   else if (alt.kind === "obj") validateObject(item as Record<string, unknown>, node, single, path, findings);
 }
 
-function validateObject(value: Record<string, unknown>, node: KeyNode, alt: TypeAlt, path: ConfigPath, findings: SchemaFinding[]): void {
+function validateObject(
+  value: Record<string, unknown>,
+  node: KeyNode,
+  alt: TypeAlt,
+  path: ConfigPath,
+  findings: SchemaFinding[],
+): void {
   const { children, rest } = node;
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
@@ -61,14 +76,21 @@ function validateObject(value: Record<string, unknown>, node: KeyNode, alt: Type
   }
   for (const child of children.values()) {
     if (child.required && value[child.name] === undefined) {
-      findings.push({ path: [...path, child.name], message: `${expectedText(child.types)}, received undefined (the key is required)` });
+      findings.push({
+        path: [...path, child.name],
+        message: `${expectedText(child.types)}, received undefined (the key is required)`,
+      });
     }
   }
 }
 
 function unknownKey(key: string, value: Record<string, unknown>, node: KeyNode, path: ConfigPath): SchemaFinding {
   const known = [...node.children.keys()];
-  const nearest = nearestKey(key, known.filter((name) => value[name] === undefined)) ?? nearestKey(key, known);
+  const nearest =
+    nearestKey(
+      key,
+      known.filter((name) => value[name] === undefined),
+    ) ?? nearestKey(key, known);
   return {
     path,
     message: `Unrecognized key: "${key}"${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`,
@@ -141,7 +163,8 @@ function altName(alt: TypeAlt): string {
 function typeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number" && !Number.isSafeInteger(value)) return Number.isFinite(value) ? `number ${value}` : String(value);
+  if (typeof value === "number" && !Number.isSafeInteger(value))
+    return Number.isFinite(value) ? `number ${value}` : String(value);
   return typeof value;
 }
 
@@ -154,9 +177,12 @@ function constraintFault(value: unknown, node: KeyNode): string | undefined {
     if (c.below !== undefined && value >= c.below) return `Too big: expected number to be <${c.below}`;
   }
   if (typeof value !== "string") return undefined;
-  if (c.minLength !== undefined && value.length < c.minLength) return `Too small: expected string to have >=${c.minLength} characters`;
-  if (c.maxLength !== undefined && value.length > c.maxLength) return `Too big: expected string to have <=${c.maxLength} characters`;
-  if (c.pattern !== undefined && !new RegExp(c.pattern).test(value)) return `Invalid string: must match pattern /${c.pattern}/`;
+  if (c.minLength !== undefined && value.length < c.minLength)
+    return `Too small: expected string to have >=${c.minLength} characters`;
+  if (c.maxLength !== undefined && value.length > c.maxLength)
+    return `Too big: expected string to have <=${c.maxLength} characters`;
+  if (c.pattern !== undefined && !new RegExp(c.pattern).test(value))
+    return `Invalid string: must match pattern /${c.pattern}/`;
   if (c.uri && !URL.canParse(value)) return "Invalid URL";
   return undefined;
 }

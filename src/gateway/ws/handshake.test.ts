@@ -178,11 +178,12 @@ describe("connect is refused", () => {
   });
 
   it("when nothing came in time, or more than a connect can hold", async () => {
-    await using gateway = await startTestGateway({ limits: { handshakeTimeoutMs: 30, maxHandshakeBytes: 10_000 } });
+    await using gateway = await startTestGateway({ limits: { handshakeTimeoutMs: 30 } });
     const idle = await gateway.open();
     expect((await idle.close()).reason).toBe("");
     expect(idle.closed?.code).toBe(1000);
-    const big = await gateway.open();
+    await using narrow = await startTestGateway({ limits: { maxHandshakeBytes: 10_000 } });
+    const big = await narrow.open();
     big.sendRaw(JSON.stringify({ type: "req", id: "x", method: "connect", params: { pathEnv: "x".repeat(2_000_000) } }));
     expect([1006, 1009]).toContain((await big.close()).code);
   });

@@ -143,7 +143,7 @@ it("a client that vanished without closing is cut after a few silent ticks", asy
 describe("revocation", () => {
   const withDevices = async (): Promise<TestGateway> => {
     const gateway = await startTestGateway();
-    announceDevices(gateway.devices, gateway.ws.broadcast);
+    announceDevices(gateway.devices, (event, payload, options) => gateway.ws.broadcast(event, payload, options));
     for (const method of deviceMethods) gateway.router.register(method, { devices: gateway.devices, log: silentLogger });
     return gateway;
   };

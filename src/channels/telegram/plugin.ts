@@ -177,13 +177,17 @@ export function createTelegramPlugin(options: TelegramPluginOptions): ChannelPlu
     gateway: {
       async startAccount(ctx) {
         const client = await clientOf(ctx.account);
-        await runAccount({
-          ctx,
-          client,
-          timings,
-          wasSentByBot: (chatId, messageId) => sentLog(ctx.account.accountId).has(chatId, messageId),
-          onMigrate: (from, to) => migrated.set(from, to),
-        });
+        try {
+          await runAccount({
+            ctx,
+            client,
+            timings,
+            wasSentByBot: (chatId, messageId) => sentLog(ctx.account.accountId).has(chatId, messageId),
+            onMigrate: (from, to) => migrated.set(from, to),
+          });
+        } finally {
+          client.resetPolling();
+        }
       },
       async downloadMedia(cfg, accountId, media, downloadOptions) {
         return downloadMedia(await clientOf(accountOf(cfg, accountId)), media, { ...downloadOptions, retryDelayMs: options.mediaRetryDelayMs });

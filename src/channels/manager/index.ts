@@ -1,0 +1,9 @@
+export { RESTART_POLICY } from "./account-runner.ts";
+export type { RestartPolicy } from "./account-runner.ts";
+export { HEALTH_POLICY } from "./health-monitor.ts";
+export type { HealthPolicy } from "./health-monitor.ts";
+export { createChannelManager } from "./manager.ts";
+export type { ChannelManager, ChannelManagerOptions } from "./manager.ts";
+export { selectOwners } from "./owners.ts";
+export type { ChannelConflict, ChannelOrigin, ChannelRegistration } from "./owners.ts";
+export type { ChannelsStatusResult } from "./status-result.ts";

@@ -232,7 +232,7 @@ describe("Telegram under the manager", () => {
     api.text("to a");
     api.text("to b", { from: { id: 7, name: "Bob" } }, second);
     await api.waitUntil(() => received.length === 2, "both messages");
-    expect(received.map((m) => [m.accountId, m.text]).toSorted()).toEqual([["a", "to a"], ["b", "to b"]]);
+    expect(received.map((m) => `${m.accountId}: ${m.text}`).toSorted()).toEqual(["a: to a", "b: to b"]);
     await api.waitUntil(() => String(manager.snapshot().telegram?.[2]?.lastError).includes("refused the bot token"), "error of c");
     const rows = manager.snapshot().telegram ?? [];
     expect(rows.map((row) => [row.accountId, row.configured, row.connected])).toEqual([["a", true, true], ["b", true, true], ["c", true, expect.anything()], ["d", false, undefined]]);

@@ -167,7 +167,6 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
 
   function contextOf(entry: Entry, account: unknown, accountLog: Logger, signal: AbortSignal, setStatus: ChannelAccountContext["setStatus"]): ChannelAccountContext {
     const { plugin, accountId } = entry;
-    const { patchConfig } = options;
     return {
       cfg: config,
       accountId,
@@ -185,7 +184,7 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
       receiveEvent: (event) => options.receiveEvent(event),
       setStatus,
       nativeCommands: () => options.nativeCommands?.(plugin.id, accountId) ?? [],
-      ...(patchConfig ? { patchConfig: (patch: Readonly<Record<string, unknown>>, reason: string) => patchConfig(patch, reason) } : {}),
+      ...(options.patchConfig ? { patchConfig: async (patch: Readonly<Record<string, unknown>>, reason: string) => options.patchConfig?.(patch, reason) } : {}),
     };
   }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -112,4 +113,14 @@ describe("channels add", () => {
       channels: { telegram: { enabled: true, accounts: { default: {}, work: { enabled: true, tokenFile: "/t", botToken: null } } } },
     });
   });
+});
+
+it("describes itself without loading the SDK", () => {
+  const script = `
+    const { createTelegramPlugin } = await import(${JSON.stringify(join(import.meta.dirname, "index.ts"))});
+    const plugin = createTelegramPlugin({ env: {} });
+    plugin.config.listAccountIds({});
+    const { createRequire } = await import("node:module");
+    console.log(Object.keys(createRequire("/").cache).filter((path) => /grammy|bottleneck/.test(path)).length);`;
+  expect(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }).trim()).toBe("0");
 });

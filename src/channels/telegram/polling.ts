@@ -9,24 +9,19 @@ import type { IntakeHandler } from "./intake.ts";
 import type { OffsetStore } from "./offset.ts";
 
 export interface PollingTimings {
-  /** Telegram holds a poll open this long. */
+  /** Telegram holds a poll open this long. Short, since a silently dead socket shows only by a missing answer. */
   readonly pollSeconds: number;
   /** A poll without an answer is given up after this. */
   readonly abortMs: number;
   /** The same while recovering: short, so that a returned network is used soon. */
   readonly recoverAbortMs: number;
-  /** While a poll is open, a second connection shows whether the network still lives. */
-  readonly probeEveryMs: number;
-  readonly probeTimeoutMs: number;
   readonly backoff: BackoffPolicy;
 }
 
 export const POLLING_TIMINGS: PollingTimings = {
-  pollSeconds: 30,
-  abortMs: 35_000,
-  recoverAbortMs: 8_000,
-  probeEveryMs: 8_000,
-  probeTimeoutMs: 4_000,
+  pollSeconds: 8,
+  abortMs: 12_000,
+  recoverAbortMs: 6_000,
   backoff: { initialMs: 500, maxMs: 5_000, factor: 2, jitter: 0.2 },
 };
 
@@ -96,7 +91,6 @@ export async function runPolling(deps: {
     const timer = setTimeout(() => abort.abort(), recovering ? timings.recoverAbortMs : timings.abortMs);
     const onStop = (): void => abort.abort();
     signal.addEventListener("abort", onStop, { once: true });
-    const watch = recovering ? undefined : watchNetwork(abort);
     try {
       return await client.poll.getUpdates(
         { offset: confirmed + 1, limit: 100, timeout: timeoutSeconds, allowed_updates: ALLOWED_UPDATES },
@@ -104,39 +98,7 @@ export async function runPolling(deps: {
       );
     } finally {
       clearTimeout(timer);
-      watch?.stop();
       signal.removeEventListener("abort", onStop);
-    }
-  }
-
-  /** Ends an open poll as soon as the network comes back after it was seen gone: its socket is likely dead. */
-  function watchNetwork(abort: AbortController): { stop(): void } {
-    const ended = new AbortController();
-    let lost = false;
-    const loop = async (): Promise<void> => {
-      while (!ended.signal.aborted) {
-        await sleep(lost ? timings.probeEveryMs / 4 : timings.probeEveryMs, ended.signal);
-        if (ended.signal.aborted) return;
-        const alive = await probe(ended.signal);
-        if (ended.signal.aborted) return;
-        if (alive && lost) return abort.abort();
-        if (!alive && !lost) {
-          lost = true;
-          ctx.setStatus({ connected: false, lastError: "Telegram does not answer; waiting for the network" });
-        }
-      }
-    };
-    loop().catch((err: unknown) => ctx.log.warn("network watch ended", { err }));
-    return { stop: () => ended.abort() };
-  }
-
-  async function probe(stop: AbortSignal): Promise<boolean> {
-    try {
-      await client.api.getMe(callSignal(AbortSignal.any([stop, AbortSignal.timeout(timings.probeTimeoutMs)])));
-      return true;
-    } catch (err) {
-      // Any answer, even a refusal, came over a living network.
-      return readFailure(err).kind === "api";
     }
   }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startFakeTelegram } from "../../../test/support/telegram-api/index.ts";
 import { ChannelError } from "../contract/index.ts";
-import { startTestAccount } from "./test-account.ts";
+import { startTestAccount } from "../../../test/support/telegram-api/account.ts";
 
 const bytes = Buffer.from("file bytes");
 
@@ -11,7 +11,7 @@ describe("messages from Telegram", () => {
   it("hands a direct message to the core and then confirms it", async () => {
     await using account = await startTestAccount();
     const { updateId, messageId } = account.api.text("hello **there**");
-    const message = await account.received1();
+    const message = await account.receivedCount();
     expect(message).toMatchObject({
       channel: "telegram",
       accountId: "default",
@@ -39,8 +39,8 @@ describe("messages from Telegram", () => {
     api.text("no topic", { chat: forum });
     api.text("to @other", { chat: group, extra: { reply_to_message: { message_id: 5, date: 1, chat: { id: -100300 }, from: { id: 123456, is_bot: true, first_name: "test_bot" }, text: "earlier" } } });
     api.text("/status@test_bot now", { chat: group });
-    const first = await account.received1();
-    await account.received1(4);
+    const first = await account.receivedCount();
+    await account.receivedCount(4);
     expect(first).toMatchObject({ chat: { id: "-100200", type: "group", title: "Forum", threadId: "7", isForum: true }, from: "telegram:group:-100200:topic:7", to: "telegram:-100200", mentions: { bot: true, anyone: true, implicit: false }, groupSystemPrompt: "Be kind.\n\nTopic.", skillFilter: ["weather"] });
     expect(account.received[1]).toMatchObject({ chat: { threadId: "1" }, mentions: { bot: false, anyone: false } });
     expect(account.received[2]).toMatchObject({ mentions: { bot: false, anyone: true, implicit: true }, reply: { id: "5", body: "earlier", sender: "test_bot" } });
@@ -61,7 +61,7 @@ describe("messages from Telegram", () => {
     api.message({ contact: { phone_number: "+49123", first_name: "Bob" } });
     api.message({ poll: { id: "1", question: "Tea?", options: [{ text: "yes" }, { text: "no" }] } });
     api.message({ text: "see docs", entities: [{ type: "text_link", offset: 4, length: 4, url: "https://ex.com" }] });
-    await account.received1(10);
+    await account.receivedCount(10);
     expect(account.received.map((m) => [m.text, m.media?.[0]?.kind])).toEqual([
       ["look", "image"],
       ["", "voice"],
@@ -82,14 +82,14 @@ describe("messages from Telegram", () => {
     const { api } = account;
     api.album([{ bytes }, { bytes, caption: "three of them" }, { bytes }]);
     api.text("after");
-    await account.received1(2);
+    await account.receivedCount(2);
     expect(account.received[0]).toMatchObject({ text: "three of them", mergedMessageIds: ["2", "3"] });
     expect(account.received[0]?.media).toHaveLength(3);
     expect(account.received[1]?.text).toBe("after");
     api.text("a".repeat(4096));
     api.text("b".repeat(4096));
     api.text("tail");
-    const long = await account.received1(3);
+    const long = await account.receivedCount(3);
     expect(long.text).toBe(`${"a".repeat(4096)}${"b".repeat(4096)}tail`);
     await api.waitUntil(() => api.pendingUpdates() === 0, "confirmed updates");
   });
@@ -98,7 +98,7 @@ describe("messages from Telegram", () => {
     await using account = await startTestAccount();
     account.api.text("news", { extra: { forward_origin: { type: "channel", date: 10, chat: { id: -1, type: "channel", title: "News" }, message_id: 1, author_signature: "Ed" } } });
     account.api.text("why?", { extra: { reply_to_message: { message_id: 3, date: 1, chat: { id: 42 }, from: { id: 42, first_name: "Alice" }, text: "long story" }, quote: { text: "story", position: 5 } } });
-    await account.received1(2);
+    await account.receivedCount(2);
     expect(account.received[0]?.forward).toMatchObject({ from: "News (Ed)", type: "channel", title: "News", signature: "Ed", dateMs: 10_000 });
     expect(account.received[1]?.reply).toEqual({ id: "3", body: "story", sender: "Alice", isQuote: true });
   });
@@ -107,7 +107,7 @@ describe("messages from Telegram", () => {
     await using account = await startTestAccount({ receive: (m) => (m.sender.id === "42" ? { kind: "accepted", id: "1" } : { kind: "dropped", reason: "dm-not-allowed" }) });
     account.api.callback("/think low", { messageId: 9, id: "stranger", from: { id: 66 } });
     account.api.callback("mdl_sel_openai/gpt", { messageId: 9, id: "cb1" });
-    const message = await account.received1();
+    const message = await account.receivedCount();
     expect(message).toMatchObject({ messageId: "cb1", text: "/model openai/gpt", mentions: { bot: true }, commandSource: "native", noDebounce: true });
     await account.api.waitForCall("answerCallbackQuery");
     expect(account.api.callsOf("answerCallbackQuery").map((call) => call.params.callback_query_id)).toEqual(["cb1"]);
@@ -117,7 +117,7 @@ describe("messages from Telegram", () => {
     await using account = await startTestAccount();
     const { api } = account;
     api.text("hi");
-    await account.received1();
+    await account.receivedCount();
     const { parts } = await account.send({ text: "answer" });
     api.reaction("🔥", { messageId: 1 });
     api.reaction("👍", { messageId: Number(parts[0]) });
@@ -135,7 +135,7 @@ describe("messages from Telegram", () => {
     api.text("ignored", { chat: api.channel(-100600, "Other") });
     api.text("post", { chat: api.channel(-100500, "Listed") });
     api.message({ migrate_to_chat_id: -10077 }, { chat: api.group(-77, "Old") });
-    const post = await account.received1();
+    const post = await account.receivedCount();
     expect(post).toMatchObject({ text: "post", chat: { id: "-100500", type: "group" }, sender: { id: "-100500", name: "Listed" } });
     await api.waitUntil(() => account.patches.length === 1, "config patch");
     expect(account.patches).toEqual([{ channels: { telegram: { groups: { "-77": null, "-10077": { requireMention: false } } } } }]);
@@ -153,7 +153,7 @@ describe("polling", () => {
     expect(account.api.confirmedOffset()).toBeLessThanOrEqual(updateId);
     expect(account.status).toMatchObject({ connected: false });
     ready = true;
-    expect((await account.received1()).text).toBe("important");
+    expect((await account.receivedCount()).text).toBe("important");
     await account.api.waitUntil(() => account.api.pendingUpdates() === 0, "confirmation");
     expect(account.received).toHaveLength(1);
   });
@@ -162,13 +162,13 @@ describe("polling", () => {
     await using api = await startFakeTelegram();
     const first = await startTestAccount({ api });
     const { updateId } = api.text("one");
-    await first.received1();
+    await first.receivedCount();
     await api.waitUntil(() => api.confirmedOffset() === updateId + 1, "offset");
     await first.stop();
     api.text("two, while away");
     const polls = api.callsOf("getUpdates").length;
     await using second = await startTestAccount({ api, stateDir: first.stateDir });
-    expect((await second.received1()).text).toBe("two, while away");
+    expect((await second.receivedCount()).text).toBe("two, while away");
     expect(api.callsOf("getUpdates")[polls]?.params.offset).toBe(updateId + 1);
   });
 
@@ -183,7 +183,7 @@ describe("polling", () => {
     account.api.failNext("getUpdates", 2, failure);
     account.api.dropSockets();
     account.api.text("still there?");
-    expect((await account.received1()).text).toBe("still there?");
+    expect((await account.receivedCount()).text).toBe("still there?");
     await account.api.waitUntil(() => account.status.connected === true, "connected");
     expect(account.status.lastError).toBeNull();
   });
@@ -196,17 +196,17 @@ describe("polling", () => {
     expect(account.status.lastError).toContain("not reachable");
     await account.api.goOnline();
     account.api.text("back");
-    expect((await account.received1()).text).toBe("back");
+    expect((await account.receivedCount()).text).toBe("back");
   });
 
-  it("leaves a silently dead poll as soon as the network answers again", async () => {
-    await using account = await startTestAccount({ plugin: { timings: { pollSeconds: 30, probeEveryMs: 60, probeTimeoutMs: 60 } } });
+  it("gives a silently dead poll up and goes on over a new socket", async () => {
+    await using account = await startTestAccount({ plugin: { timings: { pollSeconds: 30, abortMs: 150, recoverAbortMs: 50 } } });
     await account.api.waitForCall("getUpdates");
     account.api.stall();
     await account.api.waitUntil(() => account.status.connected === false, "noticed");
     account.api.unstall();
     account.api.text("after the stall");
-    expect((await account.received1()).text).toBe("after the stall");
+    expect((await account.receivedCount()).text).toBe("after the stall");
   });
 
   it("ends with a clear error for a wrong token, and never shows the token", async () => {
@@ -222,7 +222,7 @@ describe("polling", () => {
     await using account = await startTestAccount();
     account.api.inject("message", { message_id: 1 });
     account.api.text("fine");
-    expect((await account.received1()).text).toBe("fine");
+    expect((await account.receivedCount()).text).toBe("fine");
   });
 
   it("publishes at most 100 valid commands", async () => {
@@ -256,7 +256,7 @@ describe("webhook mode", () => {
     expect(api.callsOf("setWebhook")[0]?.params).toMatchObject({ secret_token: webhook.webhookSecret });
     api.text("by webhook");
     api.album([{ bytes }, { bytes }]);
-    await account.received1(2);
+    await account.receivedCount(2);
     expect(account.received.map((m) => [m.text, m.media?.length])).toEqual([["by webhook", undefined], ["", 2]]);
 
     const post = async (path: string, headers: Record<string, string>, body: string, method = "POST"): Promise<number> =>

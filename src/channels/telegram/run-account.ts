@@ -37,9 +37,10 @@ export async function runAccount(deps: {
       account,
       bot: { id: me.id, username: me.username },
       menuCommands: new Set(menu.map((entry) => entry.command)),
-      wasSentByBot: deps.wasSentByBot,
+      wasSentByBot: (chatId, messageId) => deps.wasSentByBot(chatId, messageId),
+      now: () => ctx.now(),
     },
-    onMigrate: deps.onMigrate,
+    onMigrate: (from, to) => deps.onMigrate(from, to),
   });
   if (isWebhook) {
     await publishMenu(client, menu, log);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type FakeTelegram, startFakeTelegram } from "../../../test/support/telegram-api/index.ts";
-import { startTestAccount } from "./test-account.ts";
+import { startTestAccount } from "../../../test/support/telegram-api/account.ts";
 
 type Account = Awaited<ReturnType<typeof startTestAccount>>;
 

@@ -20,6 +20,7 @@ export interface IntakeEnv {
   /** Names in the bot's command menu. */
   readonly menuCommands: ReadonlySet<string>;
   wasSentByBot(chatId: string, messageId: number): boolean;
+  now(): number;
 }
 
 const ignore = (reason: string): TelegramIntake => ({ kind: "ignore", reason });
@@ -151,7 +152,8 @@ function fromCallback(query: NonNullable<Update["callback_query"]>, env: IntakeE
       chat,
       sender,
       text,
-      timestampMs: "date" in message && message.date > 0 ? message.date * 1000 : 0,
+      // Telegram dates the message with the button, not the press.
+      timestampMs: env.now(),
       ...addresses(chat, sender),
       mentions: { bot: true, anyone: false, implicit: false },
       commandSource: text.startsWith("/") ? "native" : undefined,

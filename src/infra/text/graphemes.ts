@@ -2,9 +2,7 @@
 const MAX_LOOKBACK = 512;
 const LOOKAHEAD = 32;
 
-let segmenter: Intl.Segmenter | undefined;
-/** A pure, stateless table of the runtime, built at first need because building it costs about a millisecond. */
-const graphemes = (): Intl.Segmenter => (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" }));
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** Code units that never combine with a neighbour of the same kind (CR LF is looked at by the caller). */
 function standsAlone(unit: number): boolean {
@@ -37,7 +35,7 @@ export function safeCutIndex(text: string, index: number, floor = 0): number {
   while (start > least && !isPlainBoundary(text, start)) start--;
   if (start > floor && splitsSurrogates(text, start)) start++;
   let best = -1;
-  for (const { index: at, segment } of graphemes().segment(text.slice(start, index + LOOKAHEAD))) {
+  for (const { index: at, segment } of graphemes.segment(text.slice(start, index + LOOKAHEAD))) {
     const from = start + at;
     if (from > floor && from <= index) best = from;
     if (from + segment.length > index) break;

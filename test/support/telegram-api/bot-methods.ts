@@ -57,6 +57,7 @@ export class ApiFailure extends Error {
 }
 
 const bad = (description: string): ApiFailure => new ApiFailure(400, `Bad Request: ${description}`);
+const str = (value: unknown): string => (typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? `${value}` : "");
 const REACTIONS = new Set(["👍", "👎", "❤", "🔥", "🥰", "👏", "😁", "🤔", "🤯", "😱", "🤬", "😢", "🎉", "🤩", "🤮", "💩", "🙏", "👌", "🕊", "🤡", "🥱", "🥴", "😍", "🐳", "🌚", "💯", "🤣", "⚡", "🍌", "🏆", "💔", "🤨", "😐", "🍓", "👀", "👨‍💻", "😨", "✍", "🤗", "🫡", "🎅", "🎄", "☃", "💅", "🤪", "🗿", "🆒", "💘", "🙉", "🦄", "😘", "💊", "🙊", "😎", "👾", "🤷", "😡"]);
 
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
@@ -76,7 +77,7 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
     const file = upload(name);
     if (!file && typeof params[name] !== "string") throw bad(`there is no ${name} in the request`);
     if (file && file.bytes.length === 0) throw bad("file must be non-empty");
-    const sent = post(bot, method, params, String(params.caption ?? ""), 1024, file);
+    const sent = post(bot, method, params, str(params.caption), 1024, file);
     return { ...sent, [key]: name === "photo" ? [fileOf(file)] : fileOf(file), caption: sent.text, text: undefined };
   };
   switch (method) {
@@ -85,7 +86,7 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
     case "getWebhookInfo":
       return { url: bot.webhook?.url ?? "", has_custom_certificate: false, pending_update_count: 0 };
     case "setWebhook":
-      bot.webhook = { url: String(params.url), secret: String(params.secret_token ?? "") };
+      bot.webhook = { url: str(params.url), secret: str(params.secret_token) };
       return true;
     case "deleteWebhook":
       bot.webhook = undefined;
@@ -93,7 +94,7 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
     case "setMyCommands": {
       const commands = Array.isArray(params.commands) ? params.commands : [];
       if (commands.length > 100) throw bad("too many commands specified");
-      for (const entry of commands as Json[]) if (!/^[a-z0-9_]{1,32}$/.test(String(entry.command))) throw bad("BOT_COMMAND_INVALID");
+      for (const entry of commands as Json[]) if (!/^[a-z0-9_]{1,32}$/.test(str(entry.command))) throw bad("BOT_COMMAND_INVALID");
       bot.commands = commands;
       return true;
     }
@@ -103,7 +104,7 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
     case "getMyCommands":
       return bot.commands;
     case "sendMessage":
-      return post(bot, method, params, String(params.text ?? ""), 4096, undefined);
+      return post(bot, method, params, str(params.text), 4096, undefined);
     case "sendPhoto":
       return media("photo");
     case "sendAnimation":
@@ -124,7 +125,7 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
       const options = Array.isArray(params.options) ? params.options : [];
       if (options.length < 2) throw bad("poll must have at least 2 option");
       if (options.length > 10) throw bad("poll can't have more than 10 options");
-      const sent = post(bot, method, params, String(params.question ?? ""), 300, undefined);
+      const sent = post(bot, method, params, str(params.question), 300, undefined);
       return { ...sent, text: undefined, poll: { id: `poll${sent.message_id}`, question: params.question, options, total_voter_count: 0 } };
     }
     case "sendChatAction":
@@ -132,12 +133,12 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
       return true;
     case "editMessageText": {
       const message = findMessage(bot, params);
-      const text = readText(params, String(params.text ?? ""), 4096);
+      const text = readText(params, str(params.text), 4096);
       const markup = params.reply_markup;
-      if (message.text === text && message.source === String(params.text) && JSON.stringify(message.markup) === JSON.stringify(markup)) {
+      if (message.text === text && message.source === str(params.text) && JSON.stringify(message.markup) === JSON.stringify(markup)) {
         throw bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message");
       }
-      Object.assign(message, { text, source: String(params.text), html: params.parse_mode === "HTML", markup, edits: message.edits + 1 });
+      Object.assign(message, { text, source: str(params.text), html: params.parse_mode === "HTML", markup, edits: message.edits + 1 });
       return { ...envelope(bot, message), text, edit_date: nowSeconds() };
     }
     case "editMessageReplyMarkup": {
@@ -150,7 +151,7 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
       return true;
     case "setMessageReaction": {
       findChat(bot, params.chat_id);
-      for (const reaction of (params.reaction as Json[] | undefined) ?? []) if (!REACTIONS.has(String(reaction.emoji))) throw bad("REACTION_INVALID");
+      for (const reaction of (params.reaction as Json[] | undefined) ?? []) if (!REACTIONS.has(str(reaction.emoji))) throw bad("REACTION_INVALID");
       return true;
     }
     case "answerCallbackQuery":
@@ -170,10 +171,10 @@ export function callMethod(bot: BotState, method: string, params: Json, files: R
       return { message_thread_id: id, name: params.name, icon_color: params.icon_color ?? 0x6fb9f0 };
     }
     case "getFile": {
-      const file = bot.files.get(String(params.file_id));
+      const file = bot.files.get(str(params.file_id));
       if (!file) throw bad("invalid file_id");
       if ((file.size ?? file.bytes.length) > 20 * 1024 * 1024) throw bad("file is too big");
-      return { file_id: params.file_id, file_unique_id: `u${String(params.file_id)}`, file_size: file.size ?? file.bytes.length, file_path: file.path };
+      return { file_id: params.file_id, file_unique_id: `u${str(params.file_id)}`, file_size: file.size ?? file.bytes.length, file_path: file.path };
     }
     default:
       throw new ApiFailure(404, "Not Found: method not found");
@@ -186,7 +187,7 @@ const fileOf = (file: UploadedFile | undefined): Json => ({ file_id: "sent", fil
 
 function findChat(bot: BotState, id: unknown): FakeChat {
   if (id === undefined || id === "") throw bad("chat_id is empty");
-  const chat = [...bot.chats.values()].find((entry) => String(entry.id) === String(id) || (entry.username !== undefined && entry.type !== "private" && `@${entry.username}` === id));
+  const chat = [...bot.chats.values()].find((entry) => String(entry.id) === str(id) || (entry.username !== undefined && entry.type !== "private" && `@${entry.username}` === id));
   if (!chat) throw bad("chat not found");
   return chat;
 }
@@ -217,7 +218,7 @@ function post(bot: BotState, method: string, params: Json, source: string, limit
   if (threadId !== undefined && !chat.topics.has(threadId)) throw bad("message thread not found");
   const reply = params.reply_parameters as Json | undefined;
   for (const row of ((params.reply_markup as Json | undefined)?.inline_keyboard as Json[][] | undefined) ?? []) {
-    for (const button of row) if (Buffer.byteLength(String(button.callback_data ?? "")) > 64) throw bad("BUTTON_DATA_INVALID");
+    for (const button of row) if (Buffer.byteLength(str(button.callback_data)) > 64) throw bad("BUTTON_DATA_INVALID");
   }
   const message: SentMessage = {
     chatId: chat.id,

@@ -1,16 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FakeTelegram, startFakeTelegram } from "../../../test/support/telegram-api/index.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
-import { silentLogger } from "../../infra/log.ts";
-import type { ChannelAccountSnapshot, InboundMessage, InboundSystemEvent, ReceiveOutcome } from "../contract/index.ts";
-import type { TelegramConfig } from "./config.ts";
-import { createTelegramPlugin, type TelegramPluginOptions } from "./plugin.ts";
+import type { ChannelAccountSnapshot, InboundMessage, InboundSystemEvent, ReceiveOutcome } from "../../../src/channels/contract/index.ts";
+import { createTelegramPlugin, type TelegramAccount, type TelegramPluginOptions } from "../../../src/channels/telegram/index.ts";
+import type { OpenClawConfig } from "../../../src/config/index.ts";
+import { silentLogger } from "../../../src/infra/log.ts";
+import { type FakeTelegram, startFakeTelegram } from "./index.ts";
 
 export interface TestAccountOptions {
   readonly api?: FakeTelegram | undefined;
-  readonly config?: Partial<TelegramConfig> | undefined;
+  readonly config?: Partial<TelegramAccount["config"]> | undefined;
   readonly stateDir?: string | undefined;
   readonly plugin?: Partial<TelegramPluginOptions> | undefined;
   readonly commands?: readonly { name: string; description: string }[] | undefined;
@@ -18,7 +17,7 @@ export interface TestAccountOptions {
   readonly start?: boolean | undefined;
 }
 
-/** One account of the real plugin against the emulator, with a core that only writes down. For tests. */
+/** One account of the real plugin against the emulator, with a core that only writes down. */
 export async function startTestAccount(options: TestAccountOptions = {}) {
   const api = options.api ?? (await startFakeTelegram());
   const stateDir = options.stateDir ?? (await mkdtemp(join(tmpdir(), "telegram-")));
@@ -84,7 +83,7 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
     status,
     /** undefined when it ended by itself or by `stop`, else what it threw. */
     ended,
-    received1: (count = 1): Promise<InboundMessage> => api.waitUntil(() => received.length >= count && received[count - 1], `message ${count}`),
+    receivedCount: (count = 1): Promise<InboundMessage> => api.waitUntil(() => received.length >= count && received[count - 1], `message ${count}`),
     stop: async (): Promise<unknown> => {
       stop.abort();
       return ended;

@@ -2,7 +2,9 @@ import type { Message, Update } from "grammy/types";
 
 /** Albums arrive as single messages. Waiting starts anew with each part. Source: spec channels §4.3. */
 const ALBUM_WAIT_MS = 500;
-const LONG_TEXT_CHARS = 4000;
+/** Several messages forwarded at once come as one. */
+const FORWARD_WAIT_MS = 80;
+export const LONG_TEXT_CHARS = 4000;
 const LONG_TEXT_WAIT_MS = 1500;
 const LONG_TEXT_MAX_PARTS = 12;
 const LONG_TEXT_MAX_CHARS = 50_000;
@@ -43,13 +45,13 @@ export function assemble(held: readonly HeldUpdate[], nowMs: number): Assembly {
       open.updates.push(update);
       open.lastArrivalMs = Math.max(open.lastArrivalMs, arrivedAtMs);
       open.chars += message.text?.length ?? 0;
-      if (message.text !== undefined && message.text.length < LONG_TEXT_CHARS) open.waitMs = 0;
+      if (open.waitMs === LONG_TEXT_WAIT_MS && (message.text?.length ?? 0) < LONG_TEXT_CHARS) open.waitMs = 0;
     } else {
       groups.push({
         updates: [update],
         key: message && keyOf(message),
         lastArrivalMs: arrivedAtMs,
-        waitMs: message?.media_group_id !== undefined ? ALBUM_WAIT_MS : (message?.text?.length ?? 0) >= LONG_TEXT_CHARS ? LONG_TEXT_WAIT_MS : 0,
+        waitMs: message ? waitFor(message) : 0,
         chars: message?.text?.length ?? 0,
       });
     }
@@ -69,6 +71,12 @@ export function assemble(held: readonly HeldUpdate[], nowMs: number): Assembly {
   return { ready, waitMs };
 }
 
+function waitFor(message: Message): number {
+  if (message.media_group_id !== undefined) return ALBUM_WAIT_MS;
+  if ((message.text?.length ?? 0) >= LONG_TEXT_CHARS) return LONG_TEXT_WAIT_MS;
+  return message.forward_origin ? FORWARD_WAIT_MS : 0;
+}
+
 function keyOf(message: Message): string {
   const sender = message.from?.id ?? message.sender_chat?.id ?? 0;
   return message.media_group_id === undefined
@@ -80,6 +88,9 @@ function fits(group: Group, message: Message): boolean {
   if (message.media_group_id !== undefined) return true;
   const last = group.updates.at(-1);
   const previous = last && messageOf(last);
+  if (group.waitMs === FORWARD_WAIT_MS) {
+    return previous !== undefined && message.forward_origin !== undefined && message.date - previous.date <= 1 && group.updates.length < LONG_TEXT_MAX_PARTS;
+  }
   if (!previous?.text || message.text === undefined || group.waitMs === 0) return false;
   return (
     previous.text.length >= LONG_TEXT_CHARS &&

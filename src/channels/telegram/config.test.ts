@@ -7,6 +7,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import { resolveAccess, resolveToolPolicy } from "./access.ts";
 import { listAccountIds, resolveAccount, unconfiguredReason } from "./config.ts";
 import { setup } from "./setup.ts";
+import { collectStatusIssues, describeAccount } from "./status.ts";
 import { normalizeTarget, parseTarget } from "./targets.ts";
 
 type Telegram = NonNullable<NonNullable<OpenClawConfig["channels"]>["telegram"]>;
@@ -84,6 +85,15 @@ describe("who may speak where", () => {
     const ctx = { cfg: {}, accountId: "default", groupId: "-100" };
     expect(resolveToolPolicy(account, { ...ctx, senderId: "42" })).toEqual({ allow: ["exec"] });
     expect(resolveToolPolicy(account, { ...ctx, senderId: "7" })).toEqual({ deny: ["exec"] });
+  });
+});
+
+describe("status issues", () => {
+  it("tells that privacy mode hides messages of a group that needs no mention", () => {
+    const account = resolveAccount(cfgOf({ botToken: "1:x", groups: { "-1": { requireMention: false } } }), "default", {});
+    const snapshot = describeAccount(account, undefined);
+    expect(collectStatusIssues([{ ...snapshot, bot: { canReadAllGroupMessages: true } }])).toEqual([]);
+    expect(collectStatusIssues([{ ...snapshot, bot: { canReadAllGroupMessages: false } }])[0]?.fix).toContain("/setprivacy");
   });
 });
 

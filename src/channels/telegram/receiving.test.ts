@@ -94,6 +94,17 @@ describe("messages from Telegram", () => {
     await api.waitUntil(() => api.pendingUpdates() === 0, "confirmed updates");
   });
 
+  it("takes several messages that are forwarded at once as one", async () => {
+    await using account = await startTestAccount();
+    await account.api.waitForCall("getUpdates");
+    const forwarded = { forward_origin: { type: "hidden_user", date: 10, sender_user_name: "Carol" } };
+    account.api.text("first", { extra: forwarded });
+    account.api.text("second", { extra: forwarded });
+    account.api.text("my own words");
+    await account.receivedCount(2);
+    expect(account.received.map((m) => [m.text, m.forward?.from, m.mergedMessageIds])).toEqual([["first\nsecond", "Carol", ["2"]], ["my own words", undefined, undefined]]);
+  });
+
   it("tells of forwards and quotes", async () => {
     await using account = await startTestAccount();
     account.api.text("news", { extra: { forward_origin: { type: "channel", date: 10, chat: { id: -1, type: "channel", title: "News" }, message_id: 1, author_signature: "Ed" } } });

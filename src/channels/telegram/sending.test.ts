@@ -40,6 +40,15 @@ describe("sending text", () => {
     });
   });
 
+  it("keeps to one message a second in a direct chat, without holding up typing", async () => {
+    await using account = await quiet({ plugin: { throttle: true } });
+    await account.plugin.outbound?.sendTyping?.(account.cfg, { accountId: "default", to: "telegram:42" });
+    await Promise.all([account.send({ text: "one" }), account.send({ text: "two" })]);
+    const [first, second] = account.api.callsOf("sendMessage");
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(900);
+    expect((first?.atMs ?? 0) - (account.api.callsOf("sendChatAction")[0]?.atMs ?? 0)).toBeLessThan(500);
+  });
+
   it("splits twice the limit into parts of at most 4096 characters, in order", async () => {
     await using account = await quiet();
     const text = Array.from({ length: 900 }, (_, i) => `word${i} **bold**`).join(" ");

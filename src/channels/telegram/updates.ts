@@ -2,6 +2,7 @@ import type { Chat, Message, ReactionType, Update, User } from "grammy/types";
 import { truncateText } from "../../infra/text/index.ts";
 import type { InboundChat, InboundMessage, InboundSender, InboundSystemEvent } from "../contract/index.ts";
 import { resolveGroupSettings } from "./access.ts";
+import { LONG_TEXT_CHARS } from "./assemble.ts";
 import type { TelegramAccount } from "./config.ts";
 import { type BotIdentity, leadingCommand, readForward, readLocation, readMedia, readMentions, readNote, readReply, readText, userName } from "./message-text.ts";
 import { GENERAL_TOPIC } from "./targets.ts";
@@ -94,9 +95,14 @@ function buildMessage(parts: readonly Message[], first: Message, sender: Inbound
   const lead = parts.find((part) => part.caption || part.text) ?? first;
   const chat = readChat(first.chat, first.message_thread_id, first.is_topic_message);
   const place = readLocation(lead);
-  const isLongText = parts.length > 1 && first.text !== undefined;
-  const own = isLongText ? parts.map((part) => readText(part, bot)).join("") : readText(lead, bot);
-  const text = [place?.text, readNote(lead), own].filter(Boolean).join("\n");
+  const isAlbum = first.media_group_id !== undefined;
+  const isBurst = !isAlbum && parts.length > 1 && first.forward_origin !== undefined && (first.text?.length ?? 0) < LONG_TEXT_CHARS;
+  const tell = (part: Message): string => [readLocation(part)?.text, readNote(part), readText(part, bot)].filter(Boolean).join("\n");
+  const text = isBurst
+    ? parts.map(tell).filter(Boolean).join("\n")
+    : isAlbum || parts.length === 1
+      ? tell(lead)
+      : parts.map((part) => readText(part, bot)).join("");
   const media = [lead, ...parts.filter((part) => part !== lead)].flatMap((part) => readMedia(part) ?? []);
   if (text === "" && media.length === 0) return ignore("service message");
   const command = leadingCommand(lead, bot);

@@ -20,6 +20,9 @@ export type DeliveryResult =
   | { readonly kind: "sent"; readonly messageIds: readonly string[]; readonly chatId?: string | undefined }
   | { readonly kind: "failed"; readonly reason: string };
 
+/** Another way to make the first try, e.g. turning a preview into the message; undefined means: send it as usual. */
+export type FirstAttempt = () => Promise<SendOutcome | undefined>;
+
 /** Sends one message through a channel; undefined when the channel is not there (yet). */
 export type ChannelSend = (channel: string, message: OutboundMessage, options: SendOptions) => Promise<SendOutcome> | undefined;
 
@@ -33,7 +36,7 @@ export interface OutboxOptions {
 
 export interface Outbox {
   /** Journals the message, sends it after earlier ones to the same chat, and resolves when its fate is known. */
-  deliver(request: OutboxRequest): Promise<DeliveryResult>;
+  deliver(request: OutboxRequest, firstAttempt?: FirstAttempt): Promise<DeliveryResult>;
   /** The fate of an id that was delivered before, e.g. by a run that is being replayed. */
   lookup(id: string): DeliveryResult | "open" | undefined;
   /** Takes up what an earlier process left. */
@@ -62,6 +65,7 @@ interface Row {
   readonly expiresAt: number;
   /** A process died while sending. */
   uncertain: boolean;
+  firstAttempt?: FirstAttempt | undefined;
 }
 
 export function createOutbox(options: OutboxOptions): Outbox {
@@ -145,6 +149,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function attempt(row: Row): Promise<SendOutcome> {
     const { request } = row;
     try {
+      const first = row.firstAttempt;
+      row.firstAttempt = undefined;
+      const special = await first?.();
+      if (special) return special;
       const sending = options.send(request.channel, request.message, {
         signal: stopped.signal,
         skipParts: row.partsSent,
@@ -176,7 +184,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   return {
     lookup,
-    deliver(request) {
+    deliver(request, firstAttempt) {
       const known = lookup(request.id);
       if (known && known !== "open") return Promise.resolve(known);
       const now = clock.now();
@@ -186,7 +194,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         request.id, request.channel, message.accountId, message.to, request.runId ?? null, request.inboxId ?? null,
         JSON.stringify(message), now, expiresAt, now,
       );
-      return enqueue({ request, attempts: 0, repeats: 0, partsSent: 0, messageIds: [], createdAt: now, expiresAt, uncertain: false });
+      return enqueue({ request, attempts: 0, repeats: 0, partsSent: 0, messageIds: [], createdAt: now, expiresAt, uncertain: false, firstAttempt });
     },
     resume() {
       journal.statement("DELETE FROM outbox WHERE settled_at IS NOT NULL AND settled_at < ?").run(clock.now() - SETTLED_KEEP_MS);

@@ -100,7 +100,7 @@ export async function assemblePrompt(
     const projectChars = bootstrap.contextFiles.reduce((sum, file) => sum + file.content.length, 0);
     const entries = tools.map((tool) => {
       const schema = JSON.stringify(tool.parameters);
-      const properties: unknown = tool.parameters.properties;
+      const properties: unknown = "properties" in tool.parameters ? tool.parameters.properties : undefined;
       return {
         name: tool.name, summaryChars: tool.summary.length, schemaChars: schema.length + tool.description.length,
         propertiesCount: typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0,

@@ -6,6 +6,7 @@ import { classifyFailoverReason, errorKindOf, friendlyErrorText, isTransientReas
 import type { PiModules } from "../pi.ts";
 import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./compact.ts";
 import type { RunnerDeps } from "./deps.ts";
+import { RUN_MARKER } from "./replay.ts";
 import { assemblePrompt, type PromptCache } from "./prompt-assembly.ts";
 import { runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
@@ -86,7 +87,10 @@ class Run {
     params.onAgentEvent({ stream: "lifecycle", data: { phase: "start", startedAt: this.startedAt } });
     const transcript = (await deps.transcripts.take(params.sessionFile)) ?? (await this.#open());
     try {
-      if (this.promptPending) this.#branchAwayDeadPrompt(transcript);
+      if (this.promptPending) {
+        this.#branchAwayDeadPrompt(transcript);
+        transcript.manager.appendCustomEntry(RUN_MARKER, { runId: params.runId });
+      }
       await this.#tryModels(transcript);
       if (!this.error && !this.signal.aborted) await this.#compactIfFull(transcript);
       await transcript.flush();

@@ -1,0 +1,260 @@
+import { join } from "node:path";
+import type { GroupToolPolicy } from "../channels/contract/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import type { Clock } from "../infra/clock.ts";
+import type { Logger } from "../infra/log.ts";
+import { resolveAgent, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
+import type { SessionEntry, SkillsSnapshot } from "../sessions/index.ts";
+import type { ModelRef, ModelService } from "./models/types.ts";
+import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./pi-embedded-runner/compact.ts";
+import type { RunnerDeps } from "./pi-embedded-runner/deps.ts";
+import { createLanes, type Lanes } from "./pi-embedded-runner/lanes.ts";
+import { assemblePrompt, createPromptCache } from "./pi-embedded-runner/prompt-assembly.ts";
+import { runEmbeddedPiAgent } from "./pi-embedded-runner/run.ts";
+import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
+import type { EmbeddedPiRunResult, MessagingSend, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
+import { createRunRegistry, type ActiveRun, type RunRegistry } from "./pi-embedded-runner/runs.ts";
+import { resolveSandboxInfo } from "./pi-embedded-runner/sandbox-info.ts";
+import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
+import { openTranscript } from "./pi-embedded-runner/session-manager-init.ts";
+import { loadPi, type PiModules } from "./pi.ts";
+import { judgeTool } from "./pi-tools.policy.ts";
+import { loadSkills, type Skill } from "./skills/index.ts";
+import type { AgentTool } from "./tools/contract.ts";
+import { createExecTool } from "./tools/exec-tool.ts";
+import { createFileAccess } from "./tools/file-access.ts";
+import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
+import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
+import { createProcessJobs, type ProcessJobs } from "./tools/process-jobs.ts";
+import { createProcessTool } from "./tools/process-tool.ts";
+import { createSessionStatusTool, type SessionStatusSource } from "./tools/session-status-tool.ts";
+import { ensureWorkspace } from "./workspace/ensure-workspace.ts";
+
+export interface AgentRuntimeOptions {
+  readonly config: () => OpenClawConfig;
+  readonly models: ModelService;
+  readonly roots: AgentRoots;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly docsDir: string | undefined;
+  readonly bundledSkillsDir: string;
+  readonly messageActions: MessageActions;
+  readonly messageChannels: () => readonly string[];
+  readonly messageToolHints: () => readonly string[];
+  readonly statusSource: SessionStatusSource;
+  /** A background command of a session ended. */
+  readonly onJobExit: (sessionKey: string, text: string) => void;
+}
+
+export type RunRequest = Omit<RunEmbeddedPiAgentParams, "tools" | "agent" | "signal" | "includeMemory" | "promptMode"> & {
+  readonly agentId: string;
+  readonly groupPolicy?: GroupToolPolicy | undefined;
+};
+
+/** The agent room's one door for conversations, cron and RPC. */
+export interface AgentRuntime {
+  readonly models: ModelService;
+  readonly lanes: Lanes;
+  readonly runs: RunRegistry;
+  /** Runs in the session's lane. `onBegin` is called when the run leaves the queue. @throws CommandLaneClearedError */
+  run(request: RunRequest, onBegin?: (run: ActiveRun) => void): Promise<EmbeddedPiRunResult>;
+  /** Call while no run of the session is active. */
+  compact(request: { agentId: string; sessionKey: string; entry: Pick<SessionEntry, "sessionId">; sessionFile: string; model: ModelRef; focus: string | undefined; signal: AbortSignal }): Promise<CompactionOutcome & { contextTokens: number }>;
+  estimateReport(request: Omit<RunRequest, "prompt" | "onAgentEvent">): Promise<SystemPromptReport>;
+  skills(agentId: string): Promise<Skill[]>;
+  skillsSnapshot(sessionId: string): SkillsSnapshot | undefined;
+  tools(request: Omit<RunRequest, "prompt" | "onAgentEvent">): { offered: AgentTool[]; removed: { name: string; rule: string }[] };
+  agent(agentId: string): ResolvedAgent;
+  /** Loads Pi now; at the first connect, message or idle moment. */
+  warm(): Promise<void>;
+  forgetSession(sessionId: string, sessionFile: string): void;
+  close(): void;
+}
+
+export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
+  const { config, clock, log } = options;
+  let pi: Promise<PiModules> | undefined;
+  const lanes = createLanes({
+    log,
+    width: (lane) => {
+      const defaults = config().agents?.defaults;
+      switch (lane) {
+        case "main":
+          return defaults?.maxConcurrent ?? 4;
+        case "subagent":
+          return defaults?.subagents?.maxConcurrent ?? 8;
+        case "cron":
+          return config().cron?.maxConcurrentRuns ?? 1;
+        case "nested":
+          return 1;
+      }
+    },
+  });
+  const runs = createRunRegistry(() => clock.now());
+  const promptCache = createPromptCache();
+  const jobs: ProcessJobs = createProcessJobs({
+    now: () => clock.now(),
+    keepMs: () => config().tools?.exec?.cleanupMs ?? 1_800_000,
+    onExit: (job) => {
+      const settings = config().tools?.exec;
+      if (settings?.notifyOnExit === false) return;
+      if (job.exitCode === 0 && job.output.trim() === "" && !settings?.notifyOnExitEmptySuccess) return;
+      const how = job.exitSignal ? `signal ${job.exitSignal}` : `code ${job.exitCode}`;
+      options.onJobExit(job.scope, `Exec ${job.exitCode === 0 ? "completed" : "failed"} (${job.slug}, ${how}) :: ${job.output.trim().slice(-180)}`);
+    },
+  });
+  const deps: RunnerDeps = {
+    config, models: options.models, pi: () => (pi ??= loadPi()), lanes, transcripts: createTranscriptCache(), clock, log,
+    stateDir: options.roots.stateDir, docsDir: options.docsDir, bundledSkillsDir: options.bundledSkillsDir, env: options.env,
+    messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
+  };
+  const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
+  const seeded = new Set<string>();
+
+  async function ensureAgentWorkspace(agent: ResolvedAgent): Promise<void> {
+    if (seeded.has(agent.workspaceDir)) return;
+    await ensureWorkspace(agent.workspaceDir, { seed: config().agents?.defaults?.skipBootstrap !== true, clock, log });
+    seeded.add(agent.workspaceDir);
+  }
+
+  function buildTools(request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]): { offered: AgentTool[]; removed: { name: string; rule: string }[] } {
+    const cfg = config();
+    const agent = agentOf(request.agentId);
+    const access = createFileAccess({
+      workspaceDir: agent.workspaceDir, stateDir: options.roots.stateDir,
+      workspaceOnly: agent.config?.tools?.fs?.workspaceOnly ?? cfg.tools?.fs?.workspaceOnly ?? !request.isOwner,
+      readRoots: [options.bundledSkillsDir, join(options.roots.stateDir, "skills"), join(options.roots.stateDir, "media"), ...(options.docsDir ? [options.docsDir] : [])],
+    });
+    const fileOptions = { access, contextTokens: cfg.agents?.defaults?.contextTokens ?? 200_000 };
+    const all: AgentTool[] = [
+      createReadTool(fileOptions),
+      createEditTool(fileOptions),
+      createWriteTool(fileOptions),
+      createExecTool({
+        jobs, scope: request.sessionKey, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec },
+        env: options.env, configEnv: configEnvironment(cfg),
+      }),
+      createProcessTool({ jobs, scope: request.sessionKey, now: () => clock.now() }),
+      createMessageTool({
+        actions: options.messageActions, current: request.channel, isOwner: request.isOwner, settings: cfg.tools?.message,
+        workspaceDir: agent.workspaceDir, runId: request.runId, sends,
+      }),
+      createSessionStatusTool({ source: options.statusSource, sessionKey: request.sessionKey, isOwner: request.isOwner }),
+    ];
+    const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
+    const isolate = sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main");
+    const offered: AgentTool[] = [];
+    const removed: { name: string; rule: string }[] = [];
+    for (const tool of all) {
+      const verdict = judgeTool(
+        { config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, isSubagent: sessionKeyKind(request.sessionKey) === "subagent" },
+        tool,
+      );
+      if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
+      else if (isolate && ["exec", "process", "read", "write", "edit"].includes(tool.name)) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
+      else offered.push(tool);
+    }
+    return { offered, removed };
+  }
+
+  function toParams(request: RunRequest, tools: readonly AgentTool[], signal: AbortSignal): RunEmbeddedPiAgentParams {
+    const kind = sessionKeyKind(request.sessionKey);
+    return {
+      ...request, agent: agentOf(request.agentId), tools, signal,
+      promptMode: kind === "subagent" ? "minimal" : "full",
+      includeMemory: kind === "main" || (kind === "direct" && request.isOwner),
+    };
+  }
+
+  return {
+    models: options.models,
+    lanes,
+    runs,
+    async run(request, onBegin) {
+      return lanes.run(request.sessionKey, request.lane, async () => {
+        await ensureAgentWorkspace(agentOf(request.agentId));
+        const run = runs.get(request.runId) ?? runs.begin(request.runId, request.sessionKey);
+        onBegin?.(run);
+        const sends: MessagingSend[] = [];
+        const { offered } = buildTools(request, sends);
+        let status: "ok" | "error" | "timeout" = "ok";
+        let error: string | undefined;
+        try {
+          const result = await runEmbeddedPiAgent(deps, promptCache, toParams(request, offered, run.controller.signal), {
+            messagingSends: sends,
+            onSteerable: (steer) => {
+              run.steer = steer;
+            },
+            onPartial: (text) => {
+              run.partialText = text;
+            },
+          });
+          if (result.meta.aborted) status = "timeout";
+          else if (result.meta.error && result.meta.error.kind !== "empty") {
+            status = "error";
+            error = result.meta.error.message;
+          }
+          return result;
+        } catch (err) {
+          status = "error";
+          error = err instanceof Error ? err.message : String(err);
+          throw err;
+        } finally {
+          runs.end(request.runId, { status, error });
+        }
+      });
+    },
+    async compact(request) {
+      const modules = await deps.pi();
+      const prepared = await options.models.prepare(request.model, request.agentId);
+      const agent = agentOf(request.agentId);
+      return lanes.run(request.sessionKey, "main", async () => {
+        const transcript =
+          (await deps.transcripts.take(request.sessionFile)) ??
+          (await openTranscript(modules, {
+            path: request.sessionFile, sessionId: request.entry.sessionId, cwd: agent.workspaceDir, budgetChars: prepared.contextTokens * 6, nowMs: clock.now(), log,
+          }));
+        try {
+          const outcome = await compactEmbeddedPiSessionDirect({
+            pi: modules, manager: transcript.manager, prepared, settings: resolveCompactionSettings(config(), prepared.contextTokens),
+            focus: request.focus, forced: false, signal: request.signal, log,
+          });
+          await transcript.flush();
+          return { ...outcome, contextTokens: prepared.contextTokens };
+        } finally {
+          await deps.transcripts.put(request.sessionFile, transcript);
+        }
+      });
+    },
+    async estimateReport(request) {
+      const { offered } = buildTools(request, []);
+      const params = toParams({ ...request, prompt: undefined, onAgentEvent: () => undefined }, offered, new AbortController().signal);
+      return (await assemblePrompt(deps, params, offered, { ref: request.model }, promptCache, "estimate")).report;
+    },
+    skills: (agentId) =>
+      loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, env: options.env, config: config(), log }),
+    skillsSnapshot: (sessionId) => promptCache.get(`${sessionId}||true`)?.skills ?? promptCache.get(`${sessionId}||false`)?.skills,
+    tools: (request) => buildTools(request, []),
+    agent: agentOf,
+    async warm() {
+      await deps.pi();
+    },
+    forgetSession(sessionId, sessionFile) {
+      promptCache.delete(`${sessionId}||true`);
+      promptCache.delete(`${sessionId}||false`);
+      deps.transcripts.drop(sessionFile);
+    },
+    close() {
+      for (const run of runs.all()) runs.abort({ runId: run.runId }, "shutdown");
+      jobs.killAll();
+      options.models.close();
+    },
+  };
+}
+
+function configEnvironment(cfg: OpenClawConfig): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [key, value] of Object.entries({ ...cfg.env?.vars, ...cfg.env })) if (typeof value === "string") env[key] = value;
+  return env;
+}

@@ -1,0 +1,105 @@
+import type { OpenClawConfig } from "../config/index.ts";
+
+/** Time zones and stamps that the model or a person reads. Source: spec agent-pipeline §1.3. */
+export type EnvelopeZone = { readonly kind: "utc" } | { readonly kind: "local" } | { readonly kind: "zone"; readonly name: string };
+
+export function resolveEnvelopeZone(cfg: OpenClawConfig): EnvelopeZone {
+  const setting = cfg.agents?.defaults?.envelopeTimezone?.trim() ?? "local";
+  const lower = setting.toLowerCase();
+  if (lower === "utc" || lower === "gmt") return { kind: "utc" };
+  if (lower === "local" || lower === "host" || lower === "") return { kind: "local" };
+  const name = lower === "user" ? cfg.agents?.defaults?.userTimezone : setting;
+  if (name === undefined) return { kind: "local" };
+  return isTimeZone(name) ? { kind: "zone", name } : { kind: "utc" };
+}
+
+export function resolveUserZone(cfg: OpenClawConfig): string {
+  const name = cfg.agents?.defaults?.userTimezone;
+  return name !== undefined && isTimeZone(name) ? name : Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface ZonedParts {
+  readonly weekday: string;
+  readonly date: string;
+  readonly time: string;
+  readonly seconds: string;
+  readonly zone: string;
+}
+
+function zonedParts(atMs: number, timeZone: string | undefined): ZonedParts {
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    ...(timeZone === undefined ? {} : { timeZone }), weekday: "short", year: "numeric", month: "2-digit", day: "2-digit",
+    hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZoneName: "short",
+  }).formatToParts(new Date(atMs));
+  const get = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? "";
+  return {
+    weekday: get("weekday"), date: `${get("year")}-${get("month")}-${get("day")}`, time: `${get("hour")}:${get("minute")}`,
+    seconds: get("second"), zone: get("timeZoneName"),
+  };
+}
+
+/** `Mon 2026-11-30 21:08 UTC`. */
+export function formatZonedStamp(atMs: number, timeZone?: string): string {
+  const { weekday, date, time, zone } = zonedParts(atMs, timeZone);
+  return `${weekday} ${date} ${time} ${zone}`;
+}
+
+/** `2026-11-30 21:10:07 UTC`, for system-event lines. */
+export function formatSystemStamp(atMs: number, timeZone?: string): string {
+  const { date, time, seconds, zone } = zonedParts(atMs, timeZone);
+  return `${date} ${time}:${seconds} ${zone}`;
+}
+
+/** `[Mon 2026-11-30 21:08 UTC] text` for client messages; left alone when it already carries a stamp. */
+export function stampClientText(text: string, atMs: number, timeZone: string): string {
+  if (/^\[[^\]\n]*\d{4}-\d{2}-\d{2}[^\]\n]*\]/.test(text) || text.includes("Current time: ")) return text;
+  return `[${formatZonedStamp(atMs, timeZone)}] ${text}`;
+}
+
+export interface EnvelopeInput {
+  readonly channel: string;
+  readonly from?: string | undefined;
+  readonly atMs: number;
+  readonly previousAtMs?: number | undefined;
+  readonly body: string;
+  readonly isDirect: boolean;
+  readonly sender?: string | undefined;
+}
+
+/** `[telegram Ann id:42 +5m Mon 2026-11-30 21:08 UTC] text`. */
+export function formatInboundEnvelope(cfg: OpenClawConfig, input: EnvelopeInput): string {
+  const defaults = cfg.agents?.defaults;
+  const elapsed = defaults?.envelopeElapsed !== "off" && input.previousAtMs !== undefined ? formatElapsed(input.atMs - input.previousAtMs) : undefined;
+  const zone = resolveEnvelopeZone(cfg);
+  const stamp =
+    defaults?.envelopeTimestamp === "off" ? undefined
+    : zone.kind === "utc" ? `${zonedParts(input.atMs, "UTC").weekday} ${new Date(input.atMs).toISOString().slice(0, 16)}Z`
+    : formatZonedStamp(input.atMs, zone.kind === "zone" ? zone.name : undefined);
+  const head = [input.channel, input.from, elapsed && `+${elapsed}`, stamp].filter(Boolean).map((part) => headerPart(part as string)).join(" ");
+  const body = !input.isDirect && input.sender ? `${headerPart(input.sender)}: ${input.body}` : input.body;
+  return `[${head}] ${body}`;
+}
+
+/** What comes from outside cannot close or fake the header. */
+function headerPart(text: string): string {
+  return text.replaceAll("[", "(").replaceAll("]", ")").replace(/\s+/g, " ").trim();
+}
+
+export function formatElapsed(ms: number): string | undefined {
+  if (!(ms >= 0)) return undefined;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes}m`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+}

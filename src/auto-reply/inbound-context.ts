@@ -1,0 +1,81 @@
+import type { InboundMessage, MsgContext } from "../channels/contract/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import { formatInboundEnvelope } from "./envelope.ts";
+
+export interface ReceivedMedia {
+  readonly path: string;
+  readonly mimeType: string;
+  readonly fileName?: string | undefined;
+}
+
+export interface FinalizeInput {
+  readonly message: InboundMessage;
+  readonly sessionKey: string;
+  readonly commandAuthorized: boolean;
+  readonly wasMentioned: boolean;
+  readonly media: readonly ReceivedMedia[];
+  readonly history: readonly { readonly sender: string; readonly body: string; readonly atMs: number }[];
+  readonly previousAtMs?: number | undefined;
+  readonly ownerAllowFrom?: readonly string[] | undefined;
+  readonly gatewayScopes?: readonly string[] | undefined;
+}
+
+const lf = (text: string): string => text.replace(/\r\n?/g, "\n");
+const optional = (text: string | undefined): string | undefined => (text === undefined ? undefined : lf(text));
+
+/** Completes a message draft into the context of the conversation. Source: spec agent-pipeline §1.1. */
+export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput): MsgContext {
+  const { message } = input;
+  const { chat, sender, reply, forward, location } = message;
+  const locationText = location && formatLocation(location);
+  const raw = [locationText, lf(message.text)].filter(Boolean).join("\n");
+  const text = raw !== "" ? raw : input.media.length > 0 ? "[User sent media without caption]" : "";
+  const direct = chat.type === "direct";
+  const senderLabel = sender.name ?? sender.username ?? sender.id;
+  const label = direct ? (senderLabel === sender.id ? senderLabel : `${senderLabel} id:${sender.id}`) : `${chat.title ?? "Group"} id:${chat.id}`;
+  const ids = [...(message.mergedMessageIds ?? []), message.messageId];
+  const ctx: MsgContext = {
+    Body: formatInboundEnvelope(cfg, {
+      channel: message.channel, from: label, atMs: message.timestampMs, previousAtMs: input.previousAtMs, body: text, isDirect: direct, sender: senderLabel,
+    }),
+    BodyForAgent: text, RawBody: raw, CommandBody: lf(message.text), BodyForCommands: lf(message.text),
+    From: message.from, To: message.to, SessionKey: input.sessionKey, AccountId: message.accountId,
+    OriginatingChannel: message.channel, OriginatingTo: message.to, Provider: message.channel, Surface: message.channel,
+    ChatType: chat.type, MessageThreadId: chat.threadId, IsForum: chat.isForum, MessageSid: message.messageId,
+    ConversationLabel: label, GroupSubject: direct ? undefined : chat.title, GroupSystemPrompt: optional(message.groupSystemPrompt),
+    WasMentioned: input.wasMentioned, SenderName: sender.name, SenderId: sender.id, SenderUsername: sender.username, SenderTag: sender.tag,
+    SenderE164: sender.e164, CommandAuthorized: input.commandAuthorized, CommandSource: message.commandSource ?? "text", Timestamp: message.timestampMs,
+  };
+  if (ids.length > 1) Object.assign(ctx, { MessageSids: ids, MessageSidFirst: ids[0], MessageSidLast: ids.at(-1) });
+  if (input.ownerAllowFrom) ctx.OwnerAllowFrom = [...input.ownerAllowFrom];
+  if (input.gatewayScopes) ctx.GatewayClientScopes = [...input.gatewayScopes];
+  if (reply) Object.assign(ctx, { ReplyToId: reply.id, ReplyToBody: optional(reply.body), ReplyToSender: reply.sender, ReplyToIsQuote: reply.isQuote });
+  if (forward) {
+    Object.assign(ctx, {
+      ForwardedFrom: forward.from, ForwardedFromType: forward.type, ForwardedFromId: forward.id, ForwardedFromUsername: forward.username,
+      ForwardedFromTitle: forward.title, ForwardedFromSignature: forward.signature, ForwardedDate: forward.dateMs,
+    });
+  }
+  if (location) {
+    Object.assign(ctx, {
+      LocationLat: location.lat, LocationLon: location.lon, LocationAccuracy: location.accuracyM, LocationName: location.name,
+      LocationAddress: location.address, LocationSource: location.source, LocationIsLive: location.isLive,
+    });
+  }
+  if (input.history.length > 0) ctx.InboundHistory = input.history.map((line) => ({ sender: line.sender, body: lf(line.body), timestamp: line.atMs }));
+  if (input.media.length > 0) {
+    ctx.MediaPaths = input.media.map((item) => item.path);
+    ctx.MediaTypes = input.media.map((item) => item.mimeType || "application/octet-stream");
+    ctx.MediaPath = ctx.MediaPaths[0];
+    ctx.MediaType = ctx.MediaTypes[0];
+  }
+  return ctx;
+}
+
+function formatLocation(location: NonNullable<InboundMessage["location"]>): string {
+  const at = `${location.lat.toFixed(6)}, ${location.lon.toFixed(6)}`;
+  const accuracy = location.accuracyM === undefined ? "" : ` ±${Math.round(location.accuracyM)}m`;
+  if (location.isLive) return `🛰 Live location: ${at}${accuracy}`;
+  const place = [location.name, location.address].filter(Boolean).join(" — ");
+  return place ? `📍 ${place} (${at}${accuracy})` : `📍 ${at}${accuracy}`;
+}

@@ -1,0 +1,9 @@
+export { createConversation, type AdmitVerdict, type AgentRequest, type ClientMessage, type Conversation, type ConversationDeps } from "./conversation.ts";
+export { createCommandRegistry, type CommandRegistry } from "./commands/registry.ts";
+export type { CommandDefinition, CommandServices } from "./commands/contract.ts";
+export { builtInCommands, formatStatusCard } from "./commands/index.ts";
+export { isAbortRequest } from "./abort-words.ts";
+export { stripPromptScaffolding } from "./user-prompt.ts";
+export { sessionModel, toOutboundMedia } from "./turn.ts";
+export type { ChatEvent } from "./reply/run-events.ts";
+export { formatZonedStamp } from "./envelope.ts";

@@ -1,0 +1,57 @@
+import type { InboundMessage } from "../channels/contract/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import { isThreadKey } from "../routing/index.ts";
+import { resolveResetPolicy, sessionFreshness, type ResetType, type SessionEntry, type SessionPatch, type SessionService } from "../sessions/index.ts";
+
+export interface SessionStart {
+  readonly entry: Readonly<SessionEntry>;
+  readonly isNew: boolean;
+  /** A stale conversation was put away; said to the person once. */
+  readonly expired: "daily" | "idle" | undefined;
+}
+
+/** The session of a message: made, kept, or renewed when its time is over. `busy` defers the renewal. */
+export async function startSession(
+  sessions: SessionService,
+  cfg: OpenClawConfig,
+  key: string,
+  message: InboundMessage,
+  options: { readonly nowMs: number; readonly busy: boolean; readonly isClient: boolean; onExpired(entry: Readonly<SessionEntry>): void },
+): Promise<SessionStart> {
+  const meta = options.isClient ? clientMeta(message) : routeMeta(message);
+  const known = await sessions.get(key);
+  if (!known) {
+    const { entry } = await sessions.ensure(key, meta);
+    return { entry, isNew: true, expired: undefined };
+  }
+  const type: ResetType = message.chat.threadId !== undefined || isThreadKey(key) ? "thread" : message.chat.type === "direct" ? "direct" : "group";
+  const freshness = sessionFreshness(known.updatedAt, resolveResetPolicy(cfg, type, message.channel), options.nowMs);
+  if (!freshness.fresh && !options.busy) {
+    options.onExpired(known);
+    const { entry } = await sessions.reset(key, { patch: meta });
+    return { entry, isNew: true, expired: known.systemSent ? freshness.reason : undefined };
+  }
+  const entry = await sessions.update(key, meta);
+  return { entry, isNew: !known.systemSent, expired: undefined };
+}
+
+function clientMeta(message: InboundMessage): SessionPatch {
+  return { chatType: message.chat.type };
+}
+
+/** Where this conversation lives; lists show it and unbound sends go there. */
+function routeMeta(message: InboundMessage): SessionPatch {
+  const { chat, sender } = message;
+  const direct = chat.type === "direct";
+  const label = direct ? (sender.name ?? sender.username ?? sender.id) : (chat.title ?? chat.id);
+  return {
+    chatType: chat.type, channel: message.channel, lastChannel: message.channel, lastTo: message.to, lastAccountId: message.accountId,
+    lastThreadId: chat.threadId ?? null,
+    deliveryContext: { channel: message.channel, to: message.to, accountId: message.accountId, ...(chat.threadId ? { threadId: chat.threadId } : {}) },
+    origin: {
+      label, provider: message.channel, surface: message.channel, chatType: chat.type, from: message.from, to: message.to,
+      accountId: message.accountId, ...(chat.threadId ? { threadId: chat.threadId } : {}),
+    },
+    ...(direct ? {} : { groupId: chat.id, ...(chat.title ? { subject: chat.title, displayName: `${message.channel}:${chat.title}` } : {}) }),
+  };
+}

@@ -1,0 +1,284 @@
+import type { ActiveRun, AgentRuntime, BlockReplyConfig, EmbeddedPiRunResult, Lane, ModelRef, ReplyPayload, RunChannelContext, ThinkLevel } from "../agents/index.ts";
+import type { ChannelPlugin, GroupToolPolicy, MsgContext, OutboundMedia } from "../channels/contract/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import type { Authority, DeliveryResult, Outbox, PreviewLog } from "../delivery/index.ts";
+import type { Clock } from "../infra/clock.ts";
+import type { Logger } from "../infra/log.ts";
+import { resolveOutboundMedia, type ResolveMediaOptions } from "../media/index.ts";
+import type { SessionEntry, SessionPatch, SessionService } from "../sessions/index.ts";
+import { createChannelSink, type ChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
+import { resolveResponsePrefix } from "./reply/prefix.ts";
+import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
+import { appendLine, usageLine } from "./reply/shape.ts";
+
+export interface TurnDeps {
+  readonly config: () => OpenClawConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stateDir: string;
+  readonly sessions: SessionService;
+  readonly agents: AgentRuntime;
+  readonly outbox: Outbox;
+  readonly previews: PreviewLog;
+  readonly events: RunEventSinks;
+  readonly fetchUrl: ResolveMediaOptions["fetchUrl"];
+}
+
+export interface TurnInput {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** undefined continues from the transcript after a restart. */
+  readonly prompt: string | undefined;
+  readonly ctx: MsgContext | undefined;
+  readonly authority: Authority;
+  readonly ownerIds: readonly string[];
+  readonly plugin: ChannelPlugin | undefined;
+  /** Where replies are sent; undefined for clients, who read events. */
+  readonly route: ReplyRoute | undefined;
+  readonly lane: Lane;
+  readonly thinking?: ThinkLevel | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly extraSystemPrompt?: string | undefined;
+  readonly skillFilter?: readonly string[] | undefined;
+  readonly groupPolicy?: GroupToolPolicy | undefined;
+  readonly originRunIds?: readonly string[] | undefined;
+  readonly model?: ModelRef | undefined;
+  /** Said before the answer (an expired session, a changed model). */
+  readonly notices?: readonly string[] | undefined;
+  onBegin?(): void;
+}
+
+export interface TurnResult {
+  readonly result: EmbeddedPiRunResult;
+  readonly payloads: readonly ReplyPayload[];
+  /** The run was ended by the gateway's stop: nothing was said, it continues after the restart. */
+  readonly suspended: boolean;
+  /** Resolves when the channel has taken (or finally refused) the answer. */
+  readonly delivered: Promise<readonly DeliveryResult[]>;
+}
+
+export const DEFAULT_TIMEOUT_SEC = 600;
+const TYPING_INTERVAL_SEC = 6;
+
+/** Runs the agent for one prompt and sends what it says. @throws CommandLaneClearedError, or Error when the disk refuses */
+export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnResult> {
+  const cfg = deps.config();
+  const { entry } = await deps.sessions.ensure(input.sessionKey);
+  const agent = deps.agents.agent(input.agentId);
+  const choice = input.model ?? sessionModel(entry) ?? (await deps.agents.models.selectDefault(input.agentId)).ref;
+  const thinking = input.thinking ?? asThinkLevel(entry.thinkingLevel) ?? cfg.agents?.defaults?.thinkingDefault ?? (await deps.agents.models.defaultThinking(choice, input.agentId));
+  const events = createRunEvents(deps.events, input.runId, input.sessionKey, input.originRunIds);
+  const chatType = input.ctx?.ChatType === "group" || input.ctx?.ChatType === "channel" ? input.ctx.ChatType : "direct";
+  const isGroup = chatType !== "direct";
+  const blockReply = input.route && input.plugin ? resolveBlockReply(cfg, input.plugin, input.route.accountId) : undefined;
+  const sink = input.route && input.plugin ? channelSink(deps, cfg, input, input.plugin, input.route, choice, thinking, agent.config?.identity?.name, agent.workspaceDir, blockReply === undefined) : undefined;
+  const typingMode = cfg.session?.typingMode ?? cfg.agents?.defaults?.typingMode ?? (isGroup && !input.ctx?.WasMentioned ? "message" : "instant");
+  const verbose = isGroup ? "off" : (asVerbose(entry.verboseLevel) ?? cfg.agents?.defaults?.verboseDefault ?? "off");
+
+  if (typingMode === "instant") sink?.typing.start();
+  let result: EmbeddedPiRunResult;
+  let abortedBy: ActiveRun["abortedBy"];
+  let run: ActiveRun | undefined;
+  try {
+    result = await deps.agents.run(
+      {
+        runId: input.runId, agentId: input.agentId, sessionKey: input.sessionKey, sessionId: entry.sessionId,
+        sessionFile: deps.sessions.transcriptPath(input.sessionKey, entry), prompt: input.prompt, model: choice,
+        fallbacks: await deps.agents.models.fallbacks(input.agentId, choice),
+        ...(entry.authProfileOverrideSource === "user" ? { pinnedProfileId: entry.authProfileOverride } : { preferredProfileId: entry.authProfileOverride }),
+        thinking, reasoning: asReasoning(entry.reasoningLevel) ?? "off", verbose,
+        timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
+        lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel(input, chatType), isOwner: input.authority.isOwner,
+        ownerIds: input.ownerIds, historyLimit: resolveHistoryLimit(cfg, input.sessionKey, input.ctx), skillFilter: input.skillFilter, groupPolicy: input.groupPolicy,
+        onAgentEvent: (event) => events.emit(event),
+        ...(sink ? sinkCallbacks(sink, blockReply, typingMode) : {}),
+      },
+      (begun) => {
+        run = begun;
+        input.onBegin?.();
+      },
+    );
+    abortedBy = run?.abortedBy;
+  } catch (err) {
+    await sink?.discardPreview();
+    sink?.typing.stop();
+    throw err;
+  }
+  const suspended = abortedBy === "shutdown";
+  const shaped = shapePayloads(cfg, entry, input, result);
+  let delivered: Promise<readonly DeliveryResult[]> = Promise.resolve([]);
+  try {
+    if (suspended) await sink?.discardPreview();
+    else if (result.meta.aborted && result.meta.abortReason !== "timeout") await sink?.discardPreview();
+    else if (sink) ({ done: delivered } = await sink.finals(shaped));
+  } finally {
+    sink?.typing.stop();
+  }
+  await recordUsage(deps, input.sessionKey, entry, result);
+  if (!suspended) endChat(events, abortedBy, run?.partialText, result, shaped);
+  return { result, payloads: shaped, suspended, delivered };
+}
+
+function sinkCallbacks(sink: ChannelSink, blockReply: BlockReplyConfig | undefined, typingMode: string): Partial<Parameters<AgentRuntime["run"]>[0]> {
+  const heard = (): void => {
+    if (typingMode !== "never") sink.typing.start();
+  };
+  return {
+    blockReply,
+    ...(blockReply ? { onBlockReply: (payload: ReplyPayload) => sink.block(payload) } : {}),
+    onToolSummary: (payload: ReplyPayload) => sink.block(payload),
+    onToolStart: heard,
+    onPartialReply: (text: string) => {
+      heard();
+      sink.partial(text);
+    },
+    onReasoningStream: () => {
+      if (typingMode === "thinking") sink.typing.start();
+    },
+  };
+}
+
+/** Sends the final pieces of a run that ended before a restart; pieces already sent are known by their ids. */
+export async function redeliverFinals(
+  deps: TurnDeps, run: { runId: string; plugin: ChannelPlugin; route: ReplyRoute; workspaceDir: string }, payloads: readonly ReplyPayload[],
+): Promise<void> {
+  const cfg = deps.config();
+  const sink = createChannelSink({
+    cfg, plugin: run.plugin, route: run.route, runId: run.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, prefix: () => undefined,
+    allowPreview: false, typingIntervalMs: TYPING_INTERVAL_SEC * 1000, resolveMedia: (source, asVoice) => toOutboundMedia(deps, run.workspaceDir, source, asVoice),
+  });
+  await sink.finals(payloads);
+}
+
+function channelSink(
+  deps: TurnDeps, cfg: OpenClawConfig, input: TurnInput, plugin: ChannelPlugin, route: ReplyRoute, model: ModelRef, thinking: string,
+  identityName: string | undefined, workspaceDir: string, allowPreview: boolean,
+): ChannelSink {
+  const prefix = resolveResponsePrefix(cfg, route.channel, route.accountId, { provider: model.provider, modelId: model.modelId, thinkingLevel: thinking, identityName });
+  return createChannelSink({
+    cfg, plugin, route, runId: input.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, prefix: () => prefix, allowPreview,
+    typingIntervalMs: (cfg.session?.typingIntervalSeconds ?? cfg.agents?.defaults?.typingIntervalSeconds ?? TYPING_INTERVAL_SEC) * 1000,
+    resolveMedia: (source, asVoice) => toOutboundMedia(deps, workspaceDir, source, asVoice),
+  });
+}
+
+export async function toOutboundMedia(deps: Pick<TurnDeps, "stateDir" | "fetchUrl">, workspaceDir: string, source: string, asVoice: boolean): Promise<OutboundMedia | { readonly error: string }> {
+  const media = await resolveOutboundMedia(source, { workspaceDir, stateDir: deps.stateDir, fetchUrl: deps.fetchUrl });
+  return "error" in media || !asVoice ? media : { ...media, asVoice: true };
+}
+
+function runChannel(input: TurnInput, chatType: RunChannelContext["chatType"]): RunChannelContext | undefined {
+  const channel = input.route?.channel ?? input.ctx?.OriginatingChannel;
+  if (!channel) return undefined;
+  const capabilities = input.plugin?.capabilities;
+  return {
+    channel, chatType, accountId: input.route?.accountId, to: input.route?.to, threadId: input.route?.threadId, messageId: input.route?.messageId,
+    capabilities: capabilities ? Object.entries(capabilities).flatMap(([name, on]) => (on === true ? [name] : [])) : [],
+  };
+}
+
+/** Block streaming is off unless the channel or the defaults switch it on. Source: spec agent-pipeline-output §6.2. */
+function resolveBlockReply(cfg: OpenClawConfig, plugin: ChannelPlugin, accountId: string): BlockReplyConfig | undefined {
+  const section = channelSection(cfg, plugin.id, accountId);
+  const on = typeof section["blockStreaming"] === "boolean" ? section["blockStreaming"] : cfg.agents?.defaults?.blockStreamingDefault === "on";
+  if (!on) return undefined;
+  const defaults = cfg.agents?.defaults;
+  const limit = typeof section["textChunkLimit"] === "number" ? section["textChunkLimit"] : (plugin.outbound?.textLimit.max ?? 4000);
+  const maxChars = Math.min(defaults?.blockStreamingChunk?.maxChars ?? 1200, limit);
+  const minChars = Math.min(defaults?.blockStreamingChunk?.minChars ?? 800, maxChars);
+  const own = section["blockStreamingCoalesce"] as { minChars?: number; maxChars?: number; idleMs?: number } | undefined;
+  const channelDefault = plugin.streaming?.blockStreamingCoalesceDefaults;
+  const general = defaults?.blockStreamingCoalesce;
+  return {
+    breakAt: defaults?.blockStreamingBreak ?? "text_end",
+    chunk: { minChars, maxChars, breakPreference: defaults?.blockStreamingChunk?.breakPreference ?? "paragraph", flushOnParagraph: section["chunkMode"] === "newline" },
+    coalesce: {
+      minChars: own?.minChars ?? channelDefault?.minChars ?? general?.minChars ?? minChars,
+      maxChars: Math.min(own?.maxChars ?? general?.maxChars ?? limit, limit),
+      idleMs: own?.idleMs ?? channelDefault?.idleMs ?? general?.idleMs ?? 1000,
+    },
+  };
+}
+
+/** `channels.<id>` overlaid by the account. */
+export function channelSection(cfg: OpenClawConfig, channel: string, accountId: string | undefined): Readonly<Record<string, unknown>> {
+  const section = record((cfg.channels as Readonly<Record<string, unknown>> | undefined)?.[channel]);
+  return { ...section, ...record(record(section["accounts"])[accountId ?? "default"]) };
+}
+
+const record = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {});
+
+/** Turn limit of the channel for direct or group chats; the main session has none. Source: spec agent-pipeline §5.3. */
+function resolveHistoryLimit(cfg: OpenClawConfig, key: string, ctx: MsgContext | undefined): number | undefined {
+  const channel = ctx?.OriginatingChannel;
+  if (channel === undefined || /^agent:[^:]+:main$/.test(key)) return undefined;
+  const section = channelSection(cfg, channel, ctx?.AccountId);
+  if (ctx?.ChatType === "direct") {
+    const own = record(record(section["dms"])[ctx.SenderId ?? ""])["historyLimit"];
+    return numberOf(own) ?? numberOf(section["dmHistoryLimit"]);
+  }
+  return numberOf(section["historyLimit"]);
+}
+
+const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+
+export function sessionModel(entry: Pick<SessionEntry, "providerOverride" | "modelOverride"> | undefined): ModelRef | undefined {
+  if (!entry?.modelOverride || !entry.providerOverride) return undefined;
+  return { provider: entry.providerOverride, modelId: entry.modelOverride };
+}
+
+const LEVELS: readonly ThinkLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+export const asThinkLevel = (value: string | undefined): ThinkLevel | undefined => LEVELS.find((level) => level === value);
+const asVerbose = (value: string | undefined): "off" | "on" | "full" | undefined => (value === "off" || value === "on" || value === "full" ? value : undefined);
+const asReasoning = (value: string | undefined): "off" | "on" | "stream" | undefined => (value === "off" || value === "on" || value === "stream" ? value : undefined);
+
+function shapePayloads(cfg: OpenClawConfig, entry: Readonly<SessionEntry>, input: TurnInput, result: EmbeddedPiRunResult): ReplyPayload[] {
+  // Once blocks went out, the text is there already; what else the run produced (errors, warnings) still goes.
+  let payloads = result.blocksSent ? result.payloads.filter((payload) => payload.isError) : [...result.payloads];
+  if (input.route === undefined) payloads = payloads.filter((payload) => !payload.isReasoning || payload.text);
+  const usage = entry.responseUsage;
+  if ((usage === "tokens" || usage === "full" || usage === "on") && payloads.some((payload) => payload.text && !payload.isError)) {
+    payloads = appendLine(payloads, usageLine(result, usage === "full" ? "full" : "tokens", input.sessionKey, result.meta.agentMeta.usage.cost !== 0));
+  }
+  const notices = (input.notices ?? []).map((text): ReplyPayload => ({ text }));
+  return [...notices, ...payloads];
+}
+
+function endChat(events: RunEvents, abortedBy: ActiveRun["abortedBy"], partial: string | undefined, result: EmbeddedPiRunResult, payloads: readonly ReplyPayload[]): void {
+  const { meta } = result;
+  if (meta.aborted) {
+    events.aborted(meta.abortReason === "timeout" ? "timeout" : (abortedBy ?? "rpc"), partial);
+    return;
+  }
+  if (meta.error && meta.error.kind !== "empty") {
+    events.error(meta.error.message);
+    return;
+  }
+  const texts = payloads.filter((payload) => !payload.isReasoning && payload.text).map((payload) => payload.text as string);
+  const media = payloads.flatMap((payload) => payload.mediaUrls ?? []).map((source) => `📎 ${source}`);
+  const body = result.blocksSent ? result.payloads.map((payload) => payload.text ?? "").join("\n\n") : [...texts, ...media].join("\n\n");
+  events.final(body === "" ? undefined : body, meta.agentMeta.usage);
+}
+
+async function recordUsage(deps: TurnDeps, sessionKey: string, entry: Readonly<SessionEntry>, result: EmbeddedPiRunResult): Promise<void> {
+  const { agentMeta, systemPromptReport, compactionCount, aborted } = result.meta;
+  const current = await deps.sessions.get(sessionKey);
+  if (current?.sessionId !== entry.sessionId) return; // reset meanwhile: these numbers belong to the old conversation
+  const patch: SessionPatch = {
+    systemSent: true, abortedLastRun: aborted, modelProvider: agentMeta.provider, model: agentMeta.model,
+    ...(agentMeta.contextTokens > 0 ? { contextTokens: agentMeta.contextTokens } : {}),
+    ...(compactionCount > 0 ? { compactionCount: (current.compactionCount ?? 0) + compactionCount } : {}),
+    ...(systemPromptReport ? { systemPromptReport } : {}),
+    ...(agentMeta.profileId && entry.authProfileOverrideSource !== "user" ? { authProfileOverride: agentMeta.profileId, authProfileOverrideSource: "auto" as const } : {}),
+  };
+  if (agentMeta.usage.total > 0) {
+    Object.assign(patch, {
+      inputTokens: agentMeta.usage.input, outputTokens: agentMeta.usage.output, cacheRead: agentMeta.usage.cacheRead, cacheWrite: agentMeta.usage.cacheWrite,
+      totalTokens: agentMeta.lastCallUsage?.total ?? agentMeta.usage.total, totalTokensFresh: compactionCount === 0,
+    });
+  }
+  const skills = deps.agents.skillsSnapshot(entry.sessionId);
+  if (skills && current.skillsSnapshot === undefined) patch.skillsSnapshot = skills;
+  await deps.sessions.update(sessionKey, patch);
+}

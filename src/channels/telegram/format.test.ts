@@ -21,6 +21,7 @@ describe("Markdown on Telegram", () => {
       "| Name | Qty |\n|---|---|\n| Apple | 2 |\n| Kiwi | 10 |",
       "<pre><code>| Name  | Qty |\n| ----- | --- |\n| Apple | 2   |\n| Kiwi  | 10  |\n</code></pre>",
     ],
+    ["> > deep", "<blockquote>deep</blockquote>"],
     ["![alt text](https://ex.com/x.png)", "alt text"],
     ["a\n\n---\n\nb", "a\n\n───\n\nb"],
     ["[x](javascript:alert(1))", "[x](javascript:alert(1))"],
@@ -57,7 +58,7 @@ describe("Markdown on Telegram", () => {
         }
         expect(parts.map((p) => p.plain).join("").replace(/\s/g, "")).toBe((whole?.plain ?? "").replace(/\s/g, ""));
       }),
-      { numRuns: 1000 },
+      { numRuns: 3000 },
     );
   });
 });

@@ -53,8 +53,12 @@ function renderTelegramHtml(ir: MarkdownIR): string {
   );
 }
 
+/** Within another range of its style; of equal ranges all but the first. */
 const isNested = (span: StyleSpan, all: readonly StyleSpan[]): boolean =>
-  all.some((other) => other !== span && other.style === span.style && other.start <= span.start && span.end <= other.end && (other.start < span.start || span.end < other.end));
+  all.some((other, index) => {
+    if (other === span || other.style !== span.style || other.start > span.start || other.end < span.end) return false;
+    return other.start < span.start || other.end > span.end || index < all.indexOf(span);
+  });
 
 function markOf(span: StyleSpan): readonly [string, string] {
   switch (span.style) {

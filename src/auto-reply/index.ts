@@ -6,4 +6,5 @@ export { isAbortRequest } from "./abort-words.ts";
 export { stripPromptScaffolding } from "./user-prompt.ts";
 export { sessionModel, toOutboundMedia } from "./turn.ts";
 export type { ChatEvent } from "./reply/run-events.ts";
+export type { ReplyRoute } from "./reply/channel-sink.ts";
 export { formatZonedStamp } from "./envelope.ts";

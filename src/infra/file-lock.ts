@@ -53,7 +53,11 @@ export async function acquireFileLock(path: string, options: FileLockOptions = {
   const timeoutMs = options.timeoutMs ?? 5000;
   const deadline = performance.now() + timeoutMs;
   const token = randomUUID();
-  const owner = { pid: process.pid, createdAt: new Date().toISOString(), startTime: await processStartTime(process.pid) };
+  const owner = {
+    pid: process.pid,
+    createdAt: new Date().toISOString(),
+    startTime: await processStartTime(process.pid),
+  };
   const content = `${JSON.stringify({ ...options.details, ...owner, token })}\n`;
   await ensureDir(dirname(path));
   for (;;) {

@@ -18,3 +18,4 @@ export { decodePublicKey, deviceIdOf, identityFromSeed, loadDeviceIdentity, sign
 export type { DeviceIdentity, SignedFields } from "./identity.ts";
 export { createPathLock } from "./json-file.ts";
 export type { PathLock } from "./json-file.ts";
+export { addOwner, hasOwner } from "./owner.ts";

@@ -60,6 +60,15 @@ export type RefParse =
 
 export type ThinkLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
+export interface PrepareOptions {
+  /** Chosen by a person: no other profile is tried. */
+  readonly profileId?: string | undefined;
+  /** Used while it does not rest. */
+  readonly preferredProfileId?: string | undefined;
+  /** Not the run's first choice: rejects with `unavailable` while all profiles of the provider rest. */
+  readonly asFallback?: boolean | undefined;
+}
+
 export interface ModelService {
   /** The model of an agent when the session names none: config, providers, environment, localhost, offline guide. */
   selectDefault(agentId: string): Promise<ModelChoice>;
@@ -69,7 +78,7 @@ export interface ModelService {
   /** Candidates after `selected`, in order. */
   fallbacks(agentId: string, selected: ModelRef): Promise<ModelRef[]>;
   /** @throws ModelError (unknown model, no usable key) */
-  prepare(ref: ModelRef, agentId: string, options?: { profileId?: string | undefined; preferredProfileId?: string | undefined }): Promise<PreparedModel>;
+  prepare(ref: ModelRef, agentId: string, options?: PrepareOptions): Promise<PreparedModel>;
   /** Further usable profiles of the same provider, after `failed`. */
   nextProfile(prepared: PreparedModel, agentId: string, tried: ReadonlySet<string>): Promise<string | undefined>;
   reportSuccess(prepared: PreparedModel, agentId: string): Promise<void>;

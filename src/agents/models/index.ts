@@ -1,0 +1,1 @@
+export { createModelService, type ModelServiceOptions } from "./service.ts";

@@ -1,0 +1,1 @@
+export { createOfflineGuide, OFFLINE_REF, offlineModel } from "./guide.ts";

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { ModelsProviderConfig } from "../../config/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import type { AuthProfiles } from "../auth-profiles/index.ts";
-import { isLoopbackUrl } from "./compat.ts";
+import { isHomeUrl } from "./compat.ts";
 import { awsVariable, envNamesOf, isTokenVariable } from "./provider-table.ts";
 import { ModelError, type AuthMode } from "./types.ts";
 
@@ -38,7 +38,8 @@ export interface KeyWorld {
 const PROFILE_RELATIVES: Readonly<Record<string, string>> = {
   "volcengine-plan": "volcengine", "byteplus-plan": "byteplus", moonshot: "moonshotai", moonshotai: "moonshot", "opencode-go": "opencode",
 };
-const LOCAL_KEY = "openclaw-local";
+/** Clients insist on a key; it is no secret. */
+export const LOCAL_KEY = "openclaw-local";
 const COMMAND_TIMEOUT_MS = 10_000;
 /** A resting fallback is tried again this shortly before its pause ends. Source: spec agent-pipeline §5.7. */
 const PROBE_BEFORE_END_MS = 120_000;
@@ -64,12 +65,12 @@ export function configKey(cfg: ModelsProviderConfig | undefined, env: KeyWorld["
 
 /** Whether a key is there without asking a profile or a command. */
 export function hasPlainKey(provider: string, cfg: ModelsProviderConfig | undefined, env: KeyWorld["env"]): boolean {
-  if (envKeyName(provider, env) !== undefined || configKey(cfg, env) !== undefined || isLoopbackUrl(cfg?.baseUrl)) return true;
+  if (envKeyName(provider, env) !== undefined || configKey(cfg, env) !== undefined || isHomeUrl(cfg?.baseUrl) || hasAuthHeader(cfg)) return true;
   return (provider === "amazon-bedrock" || cfg?.auth === "aws-sdk") && awsVariable(env) !== undefined;
 }
 
 /**
- * Order: pinned profile, `auth: "aws-sdk"`, profiles, environment, config, AWS credentials, loopback. Source: spec providers §1.
+ * Order: pinned profile, `auth: "aws-sdk"`, profiles, environment, config, AWS credentials, none on the person's own network. Source: spec providers §1.
  * @throws ModelError no-key, or unavailable when all profiles of a fallback rest
  */
 export async function resolveKey(request: KeyRequest, world: KeyWorld): Promise<ResolvedKey> {
@@ -87,10 +88,13 @@ export async function resolveKey(request: KeyRequest, world: KeyWorld): Promise<
   if (configured !== undefined) return plain(cfg?.auth === "oauth" || cfg?.auth === "token" ? cfg.auth : "api-key", configured.startsWith("!") ? await keyFromCommand(provider, configured.slice(1)) : configured);
   if (provider === "amazon-bedrock" && awsVariable(world.env) !== undefined) return plain("aws-sdk", undefined);
   if (provider === "google-vertex" && world.env("GOOGLE_CLOUD_LOCATION")) return plain("none", undefined);
-  if (isLoopbackUrl(request.baseUrl)) return plain("none", LOCAL_KEY);
+  if (isHomeUrl(request.baseUrl) || hasAuthHeader(cfg)) return plain("none", LOCAL_KEY);
   if (profile.kind === "failed") throw new ModelError("no-key", profile.message, `Log in again: openclaw models auth login --provider ${provider}`);
   throw noKey(provider, agentId);
 }
+
+/** Some gateways want the key in a header of their own. */
+const hasAuthHeader = (cfg: ModelsProviderConfig | undefined): boolean => Object.keys(cfg?.headers ?? {}).some((name) => /^(authorization|x-api-key|api-key|cf-aig-authorization)$/i.test(name));
 
 const plain = (authMode: AuthMode, apiKey: string | undefined): ResolvedKey => ({ authMode, apiKey, profileId: undefined, metadata: {} });
 

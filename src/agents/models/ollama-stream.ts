@@ -3,6 +3,7 @@ import type { Api, AssistantMessageEventStream, Context, Message, Model, SimpleS
 import { z } from "zod";
 import { errorText } from "../../infra/errors.ts";
 import type { PiModules } from "../pi.ts";
+import { LOCAL_KEY } from "./keys.ts";
 import { createMessageWriter, type MessageWriter } from "./message-stream.ts";
 
 const chunkSchema = z.object({
@@ -39,7 +40,7 @@ async function run(writer: MessageWriter, model: Model<Api>, context: Context, o
   const payload = (await options?.onPayload?.(body, model)) ?? body;
   const response = await fetchFn(`${model.baseUrl}/api/chat`, {
     method: "POST",
-    headers: { "content-type": "application/json", ...(options?.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}), ...model.headers, ...options?.headers },
+    headers: { "content-type": "application/json", ...(options?.apiKey && options.apiKey !== LOCAL_KEY ? { authorization: `Bearer ${options.apiKey}` } : {}), ...model.headers, ...options?.headers },
     body: JSON.stringify(payload),
     ...(options?.signal ? { signal: options.signal } : {}),
   });

@@ -44,7 +44,7 @@ export function firstConfigured(providers: Readonly<Record<string, ModelsProvide
     const model = cfg.models?.find((candidate) => (candidate.contextWindow ?? MIN_WINDOW) >= MIN_WINDOW);
     if (!model || (!cfg.baseUrl && !cfg.api && cfg.models?.length === 0)) continue;
     if (!hasPlainKey(provider, cfg, env)) continue;
-    const why = isLoopbackUrl(cfg.baseUrl) ? "it runs on this machine" : "it has a key";
+    const why = isLoopbackUrl(cfg.baseUrl) ? "it runs on this machine" : "it can be used";
     return { ref: normalizeRef({ provider, modelId: model.id }), source: "providers", reason: `First model of models.providers.${key}: ${why}.` };
   }
   return undefined;

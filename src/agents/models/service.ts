@@ -8,7 +8,7 @@ import { normalizeAgentId } from "../../routing/index.ts";
 import { createAuthProfiles, type ProfileFailure } from "../auth-profiles/index.ts";
 import { loadPi, type PiModules } from "../pi.ts";
 import { buildCatalogue, type Catalogue } from "./catalogue.ts";
-import { isLoopbackUrl } from "./compat.ts";
+import { isLoopbackUrl, withRequestParams } from "./compat.ts";
 import { exchangeCopilotToken } from "./copilot-token.ts";
 import { envKeyName, hasPlainKey, profileCandidates, resolveKey, type ResolvedKey } from "./keys.ts";
 import { LOCAL_PORTS, MIN_WINDOW, type LocalPorts, type LocalServer } from "./localhost-probe.ts";
@@ -274,7 +274,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
       },
       { profiles, env, now: () => clock.now() },
     );
-    const { model, apiKey } = await finish(found, key, contextTokens);
+    const { model, apiKey } = await finish(withRequestParams(found, params), key, contextTokens);
     const headers = requestHeaders({ model, params, apiKey, authMode: key.authMode, authHeader: providerConfig?.authHeader === true });
     return {
       ref, model, contextTokens, authMode: key.authMode, profileId: key.profileId, apiKey, headers,

@@ -1,32 +1,28 @@
+import type { CompactionOutcome, ModelRef, ModelService, SystemPromptReport } from "../../agents/index.ts";
 import type { MsgContext } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { AgentEvent, SystemPromptReport } from "../../agents/index.ts";
-import type { ModelService, PreparedModel } from "../../agents/index.ts";
-import type { CompactionOutcome } from "../../agents/index.ts";
 import type { Authority } from "../../delivery/index.ts";
-import type { SystemEvents } from "../../delivery/index.ts";
-import type { SessionEntry, SessionService } from "../../sessions/index.ts";
+import type { SessionEntry, SessionPatch } from "../../sessions/index.ts";
 
-/** What a command may ask of the gateway; every method is bound to the session the command is for. */
+/** What commands may ask of the gateway. */
 export interface CommandServices {
   readonly models: ModelService;
-  readonly sessions: SessionService;
-  readonly systemEvents: SystemEvents;
+  readonly commands: readonly CommandDefinition[];
   readonly now: () => number;
-  readonly version: string;
-  readonly startedAt: number;
-  /** Aborts the runs of the session and clears what waits. Returns how many runs were stopped. */
-  stopSession(sessionKey: string): Promise<{ runs: number; queued: number }>;
-  /** Aborts, waits, compacts. */
-  compactSession(sessionKey: string, focus: string | undefined): Promise<CompactionOutcome & { readonly contextTokens?: number | undefined }>;
-  /** The report of the last run, or one computed now. */
+  entry(sessionKey: string): Promise<Readonly<SessionEntry> | undefined>;
+  update(sessionKey: string, patch: SessionPatch): Promise<void>;
+  /** The model the next run of the session uses. */
+  currentModel(sessionKey: string): Promise<{ ref: ModelRef; reason: string }>;
+  /** `default` clears the override; `…@profile` pins. @throws Error with what to do */
+  setModel(sessionKey: string, model: string): Promise<ModelRef | undefined>;
+  stop(sessionKey: string): Promise<{ runs: number; queued: number }>;
+  compact(sessionKey: string, focus: string | undefined): Promise<CompactionOutcome & { readonly contextTokens?: number | undefined }>;
   promptReport(sessionKey: string): Promise<SystemPromptReport>;
+  /** The card of /status and of the session_status tool. */
+  statusText(sessionKey: string): Promise<string>;
   queueDepth(sessionKey: string): number;
-  activeRuns(sessionKey: string): number;
-  commandList(): readonly CommandDefinition[];
-  skillCommands(sessionKey: string): Promise<readonly { readonly name: string; readonly skill: string; readonly description: string }[]>;
-  prepareModel(sessionKey: string): Promise<PreparedModel>;
-  emitAgentEvent?(event: AgentEvent): void;
+  skills(agentId: string): Promise<readonly { readonly name: string; readonly description: string; readonly eligible: boolean; readonly filePath: string }[]>;
+  pushSystemEvent(sessionKey: string, text: string): void;
 }
 
 export interface CommandContext {
@@ -44,9 +40,11 @@ export interface CommandContext {
   readonly invokedAs: string;
 }
 
+export type CommandButtons = readonly (readonly { readonly text: string; readonly callbackData: string }[])[];
+
 export type CommandResult =
   /** Answered; no run. */
-  | { readonly kind: "reply"; readonly text: string; readonly buttons?: readonly (readonly { readonly text: string; readonly callbackData: string }[])[] | undefined }
+  | { readonly kind: "reply"; readonly text: string; readonly buttons?: CommandButtons | undefined }
   /** Handled without an answer. */
   | { readonly kind: "silent" }
   /** The model is asked with this text instead. */
@@ -58,12 +56,11 @@ export interface CommandDefinition {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly description: string;
-  readonly category: "session" | "options" | "status" | "management" | "media" | "tools";
+  readonly category: "session" | "options" | "status";
   readonly argsHint?: string | undefined;
   /** false: `/cmd text` is an ordinary message. */
   readonly acceptsArgs: boolean;
   readonly groupsOnly?: boolean | undefined;
-  /** Needs operator.admin from clients, ownership from channels. */
   readonly ownerOnly?: boolean | undefined;
   /** Offered in native menus. */
   readonly native: boolean;
@@ -71,3 +68,5 @@ export interface CommandDefinition {
   readonly inline?: boolean | undefined;
   run(context: CommandContext): Promise<CommandResult>;
 }
+
+export const reply = (text: string, buttons?: CommandButtons): CommandResult => ({ kind: "reply", text, ...(buttons ? { buttons } : {}) });

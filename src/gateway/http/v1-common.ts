@@ -10,11 +10,11 @@ import { HttpError } from "./body.ts";
 /** Agent and session of an OpenAI-style request. @throws HttpError 400 for an agent that does not exist */
 export function resolveHttpTarget(ctx: GatewayContext, req: IncomingMessage, model: string, user: string | undefined, prefix: string): { agentId: string; sessionKey: string } {
   const cfg = ctx.config();
-  const header = firstHeader(req.headers["x-openclaw-agent-id"]) ?? firstHeader(req.headers["x-openclaw-agent"]);
+  const header = firstHeader(req.headers, "x-openclaw-agent-id") ?? firstHeader(req.headers, "x-openclaw-agent");
   const named = header ?? /^(?:openclaw[:/]|agent:)([^:/\s]+)$/i.exec(model)?.[1];
   const agentId = named ?? resolveDefaultAgentId(cfg);
   if (!isKnownAgentId(cfg, agentId)) throw new HttpError(400, "invalid_request_error", `Unknown agent "${agentId}". GET /v1/models lists the agents of this gateway.`);
-  const wanted = firstHeader(req.headers["x-openclaw-session-key"]);
+  const wanted = firstHeader(req.headers, "x-openclaw-session-key");
   if (wanted) return { agentId, sessionKey: ctx.sessions.canonicalKey(wanted) };
   const id = agentId.toLowerCase();
   return { agentId: id, sessionKey: user ? `agent:${id}:${prefix}-user:${user.toLowerCase()}` : `agent:${id}:${prefix}:${randomUUID()}` };

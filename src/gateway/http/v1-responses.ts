@@ -84,7 +84,7 @@ async function toPrompt(ctx: GatewayContext, input: Body): Promise<Prompt> {
     const parts: Part[] = typeof entry.content === "string" ? [{ type: "input_text", text: entry.content }] : entry.content;
     const texts: string[] = [];
     for (const piece of parts) {
-      if (piece.type === "input_text" || piece.type === "output_text") {
+      if ("text" in piece) {
         texts.push(piece.text);
         continue;
       }
@@ -94,7 +94,7 @@ async function toPrompt(ctx: GatewayContext, input: Body): Promise<Prompt> {
         const type = sniffImageType(bytes);
         if (!type) throw badRequest("invalid request: input_image must be JPEG, PNG, GIF or WebP");
         images.push({ path: await saveMedia(ctx.paths.stateDir, "inbound", bytes, type), mimeType: type });
-      } else texts.push(fileText(piece.filename ?? "file", bytes, mimeType));
+      } else texts.push(fileText(("filename" in piece ? piece.filename : undefined) ?? "file", bytes, mimeType));
     }
     const text = texts.join("\n");
     if (entry.role === "system" || entry.role === "developer") system.push(text);

@@ -1,0 +1,569 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Server } from "node:http";
+import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { createAgentRuntime, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
+import { builtInCommands, createCommandRegistry, createCommandServices, createConversation, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
+import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
+import { createTelegramPlugin } from "../channels/telegram/index.ts";
+import { createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
+import { createInbox, createOutbox, createPendingHistory, createPendingSessionLog, createPreviewLog, createSystemEvents, openJournal } from "../delivery/index.ts";
+import { systemClock, type Clock } from "../infra/clock.ts";
+import { createEmitter } from "../infra/emitter.ts";
+import { errorText } from "../infra/errors.ts";
+import { acquireFileLock } from "../infra/file-lock.ts";
+import { createGuardedFetch } from "../infra/guarded-fetch.ts";
+import { acquireInstanceLock, InstanceLockError } from "../infra/instance-lock.ts";
+import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
+import { createLogger, type LogThreshold } from "../infra/log.ts";
+import { describePortOwners, findPortOwners } from "../infra/port-owner.ts";
+import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
+import { mainSessionKey, resolveAgent, resolveDefaultAgentId, type AgentRoots } from "../routing/index.ts";
+import { checkExposure, createAuthGate, resolveAuth } from "../security/index.ts";
+import { createSessionService } from "../sessions/index.ts";
+import { createAdmission, pairingText } from "./admission.ts";
+import type { GatewayContext } from "./context.ts";
+import { createHealthService } from "./health.ts";
+import { createChatCompletionsSurface } from "./http/v1-chat.ts";
+import { createModelsSurface } from "./http/v1-models.ts";
+import { createResponsesSurface } from "./http/v1-responses.ts";
+import { createControlUiSurface, createFrontServer, createHttpFrontDoor } from "./http/index.ts";
+import { createIdempotencyCache } from "./idempotency.ts";
+import { createMediaDownload } from "./media-download.ts";
+import { fetchMedia } from "./media-fetch.ts";
+import { createMessageActions } from "./message-actions.ts";
+import { agentMethods } from "./methods/agent.ts";
+import { catalogMethods } from "./methods/catalog.ts";
+import { channelMethods } from "./methods/channels.ts";
+import { chatMethods } from "./methods/chat.ts";
+import { configMethods, createWriteLimiter } from "./methods/config.ts";
+import { announceDevices, deviceMethods } from "./methods/devices.ts";
+import { healthMethods } from "./methods/health.ts";
+import { presenceMethods } from "./methods/presence.ts";
+import { sessionMethods } from "./methods/sessions.ts";
+import { createMethodRouter, EVENTS } from "./protocol/index.ts";
+import { createRestartService } from "./restart.ts";
+import { createPresenceStore, createPresenceTracker, createWsServer, type WsServer } from "./ws/index.ts";
+
+export interface GatewayOverrides {
+  readonly bind?: string | undefined;
+  readonly auth?: string | undefined;
+  readonly token?: string | undefined;
+  readonly password?: string | undefined;
+  readonly tailscale?: string | undefined;
+}
+
+export interface GatewayOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly paths: StatePaths;
+  readonly snapshot: ConfigSnapshot;
+  readonly version: string;
+  /** Folder of the installed package: UI assets, docs, skills. */
+  readonly packageRoot: string;
+  readonly port?: number | undefined;
+  readonly overrides?: GatewayOverrides | undefined;
+  readonly console?: { readonly level?: LogThreshold | undefined; readonly style?: "pretty" | "compact" | "json" | undefined; readonly color?: boolean | undefined; write(line: string): void } | undefined;
+  readonly clock?: Clock | undefined;
+  /** Origins that the guarded fetch may reach although they are private; for tests. */
+  readonly fetchAllowOrigins?: readonly string[] | undefined;
+  /** false: no single-instance lock (several gateways in one test process). */
+  readonly lock?: boolean | undefined;
+  readonly channels?: boolean | undefined;
+}
+
+export interface Gateway {
+  readonly port: number;
+  readonly url: string;
+  /** Shared token, when that is the auth mode; for the terminal's dashboard line. */
+  readonly token: string | undefined;
+  /** Resolves when channels were started and unfinished work was taken up. */
+  readonly ready: Promise<void>;
+  readonly context: GatewayContext;
+  /** Ends runs within limits, keeps what is unfinished for the next start. */
+  close(reason: "stop" | "restart"): Promise<void>;
+  /** Asked from inside: config changes that need it, RPC, /restart. */
+  onRestart(listener: (reason: string) => void): () => void;
+}
+
+/** The gateway cannot start; `fix` says what to do. */
+export class GatewayStartError extends Error {
+  override readonly name = "GatewayStartError";
+  readonly fix: string;
+  constructor(message: string, fix: string, options?: ErrorOptions) {
+    super(message, options);
+    this.fix = fix;
+  }
+}
+
+const DRAIN_MS = 10_000;
+const IDLE_WARM_MS = 3000;
+const HEALTH_INTERVAL_MS = 60_000;
+
+/** Builds one gateway: config, log, lock, stores, HTTP and WebSocket, then channels and replay. @throws GatewayStartError */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { env, paths } = options;
+  const clock = options.clock ?? systemClock;
+  const startedAt = clock.now();
+  const stopping = new AbortController();
+  let phase: "starting" | "ready" | "draining" = "starting";
+  /** Made after the config is open; a reload asks it for the channels' key prefixes. */
+  let channels: ChannelManager | undefined;
+
+  // Log: file for the gateway alone, console for the person.
+  let current: () => OpenClawConfig = () => options.snapshot.config;
+  const level = (): LogThreshold => (env["OPENCLAW_LOG_LEVEL"] as LogThreshold | undefined) ?? current().logging?.level ?? "info";
+  const fileSink = createFileSink({
+    target: () => (current().logging?.file ? { file: current().logging?.file as string } : { dir: paths.logsDir }), threshold: level, maxBytes: () => current().logging?.maxFileBytes,
+  });
+  const log = createLogger([
+    fileSink,
+    ...(options.console
+      ? [createConsoleSink({
+          threshold: () => options.console?.level ?? current().logging?.consoleLevel ?? "info", style: () => options.console?.style ?? current().logging?.consoleStyle ?? "compact",
+          color: options.console.color === true, write: (line) => options.console?.write(line),
+        })]
+      : []),
+  ], { subsystem: "gateway" });
+
+  // Config: the last good one for every reader.
+  const source: ConfigSource = await openConfig();
+  const base = source.current;
+  let overlaid: { from: OpenClawConfig; value: OpenClawConfig } | undefined;
+  const config = (): OpenClawConfig => {
+    const from = base();
+    if (overlaid?.from !== from) overlaid = { from, value: overlay(from, options.overrides) };
+    return overlaid.value;
+  };
+  current = config;
+
+  const bindHosts = resolveBindHosts(config());
+  const problems = checkExposure(config(), env as NodeJS.ProcessEnv, bindHosts[0] ?? "127.0.0.1");
+  if (problems.length > 0) throw new GatewayStartError(problems.join("; "), "Correct the named keys of the configuration and start again.");
+  if (config().hooks?.enabled && !config().hooks?.token) throw new GatewayStartError("hooks.enabled needs hooks.token", "Set hooks.token or switch hooks.enabled off.");
+  const wantedPort = resolveGatewayPort(options.port, env, config()).port;
+  const lock = options.lock === false || env["OPENCLAW_ALLOW_MULTI_GATEWAY"] === "1" ? undefined : await takeLock(paths.configPath, wantedPort);
+  const cleanups: (() => Promise<void> | void)[] = [() => lock?.release(), () => fileSink.close()];
+
+  try {
+    return await boot();
+  } catch (err) {
+    for (const cleanup of cleanups.toReversed()) await cleanup();
+    throw err;
+  }
+
+  async function openConfig(): Promise<ConfigSource> {
+    const deps = { paths, env, version: options.version, log: log.child({ subsystem: "config" }) };
+    const opened = createConfigSource({ ...deps, initial: options.snapshot, channelRules: () => channelRules() });
+    await ensureInitialConfig(opened.snapshot(), opened.writer);
+    await opened.reload();
+    const auth = resolveAuth(overlay(opened.current(), options.overrides), env as NodeJS.ProcessEnv);
+    if (auth.mode === "token" && !auth.token) {
+      await opened.writer.set("gateway.auth.token", randomBytes(24).toString("hex"));
+      await opened.reload();
+    }
+    const { unusedKeys, warnings } = opened.snapshot();
+    for (const warning of warnings) log.warn(`config: ${warning.message}`, { path: warning.path, line: warning.line });
+    if (unusedKeys.length > 0) log.warn("config keys that have no effect in this version", { keys: unusedKeys.slice(0, 50) });
+    return opened;
+  }
+
+  function channelRules(): { channelId: string; configPrefixes: readonly string[]; noopPrefixes?: readonly string[] | undefined }[] {
+    return (channels?.plugins ?? []).map((plugin) => ({ channelId: plugin.id, configPrefixes: plugin.reload?.configPrefixes ?? [`channels.${plugin.id}`], noopPrefixes: plugin.reload?.noopPrefixes }));
+  }
+
+  async function boot(): Promise<Gateway> {
+    const journal = openJournal(paths.stateDir);
+    cleanups.push(() => journal.close());
+    const roots: AgentRoots = { stateDir: paths.stateDir, workspaceDir: paths.defaultWorkspace };
+    const systemEvents = createSystemEvents(journal, clock);
+    const history = createPendingHistory(journal);
+    const inbox = createInbox(journal, clock);
+    const pairing = createChannelPairingStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "pairing" }) });
+    const devices = createDeviceStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "devices" }) });
+    const sessions = createSessionService({
+      config, roots, clock, log: log.child({ subsystem: "sessions" }), pending: createPendingSessionLog(journal),
+      withLock: async (path, write) => {
+        await using _held = await acquireFileLock(`${path}.lock`);
+        return write();
+      },
+    });
+    const fetch = createGuardedFetch({ allowOrigins: options.fetchAllowOrigins ?? [] });
+    const events = createEmitter<AgentEvent>((err) => log.error("agent event listener failed", { err }));
+    const chats = createEmitter<ChatEvent>((err) => log.error("chat event listener failed", { err }));
+    const restarts = createEmitter<string>((err) => log.error("restart listener failed", { err }));
+    const registry = createCommandRegistry(builtInCommands());
+    let conversation: Conversation;
+    let ws: WsServer;
+
+    const models = createModelService({
+      config, env, stateDir: paths.stateDir, agentDir: (id) => resolveAgent(config(), id, roots).agentDir, clock, log: log.child({ subsystem: "models" }),
+      probeLocalhost: env["OPENCLAW_SKIP_LOCAL_MODELS"] !== "1",
+    });
+    const outbox = createOutbox({
+      journal, clock, log: log.child({ subsystem: "delivery" }),
+      send: (channel, message, sendOptions) => channels?.find(channel)?.outbound?.send(config(), message, sendOptions),
+      onSettled: (request, result) => {
+        if (result.kind === "sent") channels?.noteOutbound(request.channel, request.message.accountId);
+      },
+    });
+    const agents: AgentRuntime = createAgentRuntime({
+      config, models, roots, clock, log: log.child({ subsystem: "agent" }), env,
+      docsDir: existing(join(options.packageRoot, "docs", "en")), bundledSkillsDir: env["OPENCLAW_BUNDLED_SKILLS_DIR"] ?? join(options.packageRoot, "skills"),
+      messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch }),
+      messageChannels: () => (channels?.plugins ?? []).map((plugin) => plugin.id),
+      messageToolHints: () => (channels?.plugins ?? []).flatMap((plugin) => plugin.agentPrompt?.messageToolHints(config()) ?? []),
+      statusSource: {
+        status: (sessionKey) => services().statusText(sessionKey),
+        async setModel(sessionKey, model) {
+          await services().setModel(sessionKey, model);
+        },
+      },
+      onJobExit: (sessionKey, text) => systemEvents.push(sessionKey, text),
+    });
+    cleanups.push(() => agents.close());
+    const services = (): ReturnType<typeof createCommandServices> =>
+      createCommandServices({ config, agents, sessions, systemEvents, conversation, registry, clock, version: options.version, startedAt });
+
+    conversation = createConversation({
+      config, clock, log: log.child({ subsystem: "conversation" }), stateDir: paths.stateDir, sessions, agents, outbox, previews: createPreviewLog(journal, clock),
+      events: { agent: (event) => events.emit(event), chat: (event) => chats.emit(event), now: () => clock.now() },
+      fetchUrl: (url, maxBytes) => fetchMedia(fetch, url, maxBytes), inbox, history, systemEvents, registry, commandServices: services,
+      channel: (id) => channels?.find(id),
+      admit: createAdmission({
+        config, roots, pairing, registry, channel: (id) => channels?.find(id),
+        activation: (message) => sessions.storeFor(resolveDefaultAgentId(config())).get(`agent:${resolveDefaultAgentId(config())}:${message.channel}:${message.chat.type}:${message.chat.id}`.toLowerCase())?.groupActivation,
+      }),
+      async requestPairing(message) {
+        const plugin = channels?.find(message.channel);
+        if (!plugin) return undefined;
+        const meta = Object.fromEntries(Object.entries({ name: message.sender.name, username: message.sender.username }).filter((entry): entry is [string, string] => entry[1] !== undefined));
+        const outcome = await pairing.request({ channel: message.channel, accountId: message.accountId }, { id: message.sender.id, meta });
+        health.refresh();
+        return outcome.kind === "created" ? pairingText(plugin, message.sender.id, outcome.code) : undefined;
+      },
+      downloadMedia: createMediaDownload({ config, channel: (id) => channels?.find(id), stateDir: paths.stateDir, log, signal: stopping.signal }),
+      ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
+      version: options.version,
+    });
+    const isTelegramOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
+    channels = createChannelManager({
+      channels: [{ plugin: createTelegramPlugin({ env, log: log.child({ subsystem: "channels/telegram" }) }), origin: "builtin", provider: "telegram" }],
+      config, log, clock, stateDir: paths.stateDir,
+      receive: (message) => {
+        warmSoon(0);
+        return conversation.receive(message);
+      },
+      receiveEvent: (event) => conversation.receiveEvent(event),
+      nativeCommands: () => registry.list.filter((command) => command.native).map(({ name, description }) => ({ name: name.replaceAll("-", "_"), description })),
+      patchConfig: async (patch, reason) => {
+        log.info("config changed by a channel", { reason });
+        await source.writer.mergePatch(patch as Record<string, unknown>);
+      },
+      onChange: () => health.refresh(),
+    });
+    const manager = channels;
+    cleanups.push(() => manager.stopAll());
+
+    const health = createHealthService({ config, source, roots, clock, sessions, channels: () => manager, onChange: (summary) => ws?.broadcast("health", summary, { stateVersion: { presence: presence.version(), health: health.version() } }) });
+    const presence = createPresenceStore({ clock, self: { host: hostname(), version: options.version, platform: process.platform, mode: "gateway", reason: "self" } });
+    const tracker = createPresenceTracker(presence);
+    const broadcastPresence = (): void => ws.broadcast("presence", { presence: presence.list() }, { dropIfSlow: true, stateVersion: { presence: presence.version(), health: health.version() } });
+    let boundPort = wantedPort;
+
+    const context: GatewayContext = {
+      paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      restart: createRestartService({
+        stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
+      }),
+      enqueueSystemEvent: (text, eventOptions) => systemEvents.push(mainSessionKey(resolveDefaultAgentId(config())), text, eventOptions),
+      broadcastPresence,
+    };
+    cleanups.push(() => context.restart.cancel());
+
+    const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock });
+    const router = createMethodRouter<GatewayContext>(
+      [...healthMethods, ...presenceMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
+      context,
+    );
+    const door = createHttpFrontDoor({ config, auth, log: log.child({ subsystem: "gateway/http" }), readiness: () => phase });
+    const onAgentEvent = (listener: (event: AgentEvent) => void): (() => void) => events.on(listener);
+    door.register(createResponsesSurface(context, onAgentEvent));
+    door.register(createChatCompletionsSurface(context, onAgentEvent));
+    door.register(createModelsSurface(context));
+    door.register(createControlUiSurface({ config, assetsDir: join(options.packageRoot, "dist", "control-ui"), identity: () => uiIdentity(config(), roots), avatar: (agentId) => avatarOf(config(), roots, agentId) }));
+
+    const tls = await loadTls(config());
+    const server = createFrontServer({ handler: door.handler, ...(tls ? { tls } : {}) });
+    ws = createWsServer({
+      server, router, auth, devices, clock, config, log: log.child({ subsystem: "gateway/ws" }),
+      hello: (conn) => {
+        const mayRead = conn.scopes.some((scope) => scope === "operator.admin" || scope === "operator.read" || scope === "operator.write");
+        const defaultAgentId = resolveDefaultAgentId(config());
+        return {
+          server: { version: options.version, connId: conn.connId },
+          features: { methods: router.advertised(), events: EVENTS },
+          snapshot: {
+            presence: mayRead ? presence.list() : [], health: mayRead ? (health.latest() ?? {}) : {}, stateVersion: { presence: presence.version(), health: health.version() },
+            uptimeMs: clock.now() - startedAt, configPath: paths.configPath, stateDir: paths.stateDir,
+            sessionDefaults: { defaultAgentId, mainKey: "main", mainSessionKey: mainSessionKey(defaultAgentId), scope: config().session?.scope ?? "per-sender" },
+            authMode: auth.current().mode,
+          },
+        };
+      },
+      onConnected: (conn) => {
+        tracker.connected(conn);
+        warmSoon(0);
+        health.refresh();
+      },
+      onDisconnected: (conn) => {
+        if (tracker.disconnected(conn)) broadcastPresence();
+      },
+    });
+    cleanups.push(announceDevices(devices, (event, payload, broadcastOptions) => ws.broadcast(event, payload, broadcastOptions)));
+    events.on((event) => {
+      if (event.stream === "tool") ws.sendToolEvent(toolEventFor(event, sessions.storeFor(sessions.agentIdOf(event.sessionKey ?? "")).get(event.sessionKey ?? "")?.verboseLevel));
+      else ws.broadcast("agent", event);
+    });
+    chats.on((event) => ws.broadcast("chat", event, { dropIfSlow: event.state === "delta" }));
+
+    const servers = [server, ...(await listen(server, bindHosts, wantedPort, paths.configPath))];
+    const address = server.address();
+    boundPort = typeof address === "object" && address ? address.port : wantedPort;
+    cleanups.push(async () => {
+      await ws.shutdown({ reason: closing === "restart" ? "gateway restarting" : "gateway stopping", restartExpectedMs: closing === "restart" ? 1500 : null });
+      await Promise.all(servers.map((item) => new Promise<void>((resolve) => {
+        item.close(() => resolve());
+        item.closeAllConnections();
+      })));
+    });
+    log.info("listening", { hosts: bindHosts, port: boundPort, pid: process.pid, version: options.version });
+    log.info("log file", { file: fileSink.currentFile() });
+
+    const offConfig = source.onChange((change) => void applyChange(change.plan, change.changedPaths));
+    source.watch();
+    cleanups.push(() => {
+      offConfig();
+      source.close();
+    });
+
+    async function applyChange(plan: ReloadPlan, changed: readonly string[]): Promise<void> {
+      if (plan.hot.has("gateway-auth") || plan.hot.has("trusted-proxies") || plan.hot.has("allowed-origins")) ws.revalidate();
+      await manager.reload(changed).catch((err: unknown) => log.error("channel reload failed", { err }));
+      health.refresh();
+      if (plan.kind !== "restart") return;
+      log.info(`config change requires gateway restart (${plan.restartPaths.join(", ")})`);
+      await context.restart.schedule({ kind: "restart", reason: `config: ${plan.restartPaths.join(", ")}`, delayMs: 0 });
+    }
+
+    // Pi is heavy: loaded at the first connect or message, or when the gateway has been idle for a moment.
+    let warmTimer: NodeJS.Timeout | undefined = setTimeout(warm, IDLE_WARM_MS);
+    warmTimer.unref();
+    function warm(): void {
+      warmTimer = undefined;
+      agents.warm().catch((err: unknown) => log.error("agent runtime not loaded", { err }));
+    }
+    function warmSoon(ms: number): void {
+      if (!warmTimer) return;
+      clearTimeout(warmTimer);
+      warmTimer = setTimeout(warm, ms);
+      warmTimer.unref();
+    }
+    const healthTimer = setInterval(() => health.refresh(), HEALTH_INTERVAL_MS);
+    healthTimer.unref();
+    cleanups.push(() => {
+      clearTimeout(warmTimer);
+      clearInterval(healthTimer);
+    });
+
+    const ready = (async (): Promise<void> => {
+      await adoptSingleSender().catch((err: unknown) => log.error("owner not adopted", { err }));
+      if (!isTelegramOff) await manager.startAll();
+      models.startProbes();
+      await conversation.replay();
+      phase = "ready";
+      const choice = await models.selectDefault(resolveDefaultAgentId(config()));
+      log.info("ready", { model: `${choice.ref.provider}/${choice.ref.modelId}`, reason: choice.reason });
+    })().catch((err: unknown) => log.error("start-up did not finish", { err }));
+
+    /** A state directory with exactly one paired sender and no owner: that sender is the owner (spec decisions §7.1). */
+    async function adoptSingleSender(): Promise<void> {
+      if (hasOwner(config())) return;
+      const senders = manager.plugins.flatMap((plugin) => [...new Set(plugin.config.listAccountIds(config()).flatMap((id) => [...pairing.allowFrom(plugin.id, id)]))].map((id) => `${plugin.id}:${id}`));
+      const [only] = senders;
+      if (senders.length !== 1 || only === undefined) return;
+      await addOwner(source.writer, config(), only);
+      log.warn("the only paired sender is now the owner of this installation", { owner: only, undo: "openclaw config unset commands.ownerAllowFrom" });
+    }
+
+    let closing: "stop" | "restart" | undefined;
+    const scheme = tls ? "https" : "http";
+    const authNow = auth.current();
+    return {
+      port: boundPort,
+      url: `${scheme}://127.0.0.1:${boundPort}`,
+      token: authNow.mode === "token" ? authNow.token : undefined,
+      ready,
+      context,
+      onRestart: (listener) => restarts.on(listener),
+      async close(reason) {
+        if (closing) return;
+        closing = reason;
+        phase = "draining";
+        stopping.abort();
+        log.info(reason === "restart" ? "restarting" : "stopping");
+        await manager.stopAll().catch((err: unknown) => log.error("channels not stopped", { err }));
+        await conversation.drain(DRAIN_MS);
+        await outbox.stop();
+        await sessions.close().catch((err: unknown) => log.error("sessions not flushed", { err }));
+        for (const cleanup of cleanups.toReversed()) await Promise.resolve(cleanup()).catch((err: unknown) => log.error("clean-up failed", { reason: errorText(err) }));
+      },
+    };
+  }
+}
+
+function existing(path: string): string | undefined {
+  return existsSync(path) ? path : undefined;
+}
+
+/** Flags of this start over the file; the file is not changed. */
+function overlay(cfg: OpenClawConfig, overrides: GatewayOverrides | undefined): OpenClawConfig {
+  if (!overrides || Object.values(overrides).every((value) => value === undefined)) return cfg;
+  const { bind, auth, token, password, tailscale } = overrides;
+  const gateway = {
+    ...cfg.gateway,
+    ...(bind === undefined ? {} : { bind }),
+    auth: {
+      ...cfg.gateway?.auth, ...(auth === undefined ? {} : { mode: auth }), ...(token === undefined ? {} : { token, mode: auth ?? "token" }),
+      ...(password === undefined ? {} : { password, mode: auth ?? "password" }),
+    },
+    ...(tailscale === undefined ? {} : { tailscale: { ...cfg.gateway?.tailscale, mode: tailscale } }),
+  };
+  return { ...cfg, gateway: gateway as OpenClawConfig["gateway"] };
+}
+
+/** First the main address, then aliases that may fail. */
+function resolveBindHosts(cfg: OpenClawConfig): string[] {
+  switch (cfg.gateway?.bind ?? "loopback") {
+    case "lan":
+      return ["0.0.0.0"];
+    case "custom":
+      if (!cfg.gateway?.customBindHost) throw new GatewayStartError("gateway.bind=custom needs gateway.customBindHost", "Set gateway.customBindHost to an IPv4 address of this machine.");
+      return [cfg.gateway.customBindHost];
+    case "tailnet": {
+      const address = tailnetAddress();
+      if (!address) throw new GatewayStartError("gateway.bind=tailnet, but this machine has no tailnet address (100.64.0.0/10)", "Start Tailscale, or choose another gateway.bind.");
+      return [address, "127.0.0.1"];
+    }
+    case "auto":
+    case "loopback":
+    default:
+      return ["127.0.0.1", "::1"];
+  }
+}
+
+function tailnetAddress(): string | undefined {
+  for (const list of Object.values(networkInterfaces())) {
+    for (const item of list ?? []) {
+      const [a = 0, b = 0] = item.address.split(".").map(Number);
+      if (item.family === "IPv4" && a === 100 && b >= 64 && b < 128) return item.address;
+    }
+  }
+  return undefined;
+}
+
+async function takeLock(configPath: string, port: number): Promise<{ release(): Promise<void> }> {
+  try {
+    return await acquireInstanceLock({ configPath, port });
+  } catch (err) {
+    if (!(err instanceof InstanceLockError)) throw err;
+    throw new GatewayStartError(err.message, "Stop it with `openclaw gateway stop`, or start this one with another --profile.", { cause: err });
+  }
+}
+
+/** Listens on the main address; further addresses share handlers and only warn. @throws GatewayStartError naming who holds the port */
+async function listen(server: Server, hosts: readonly string[], port: number, configPath: string): Promise<Server[]> {
+  const [main = "127.0.0.1", ...aliases] = hosts;
+  try {
+    await listenOn(server, main, port);
+  } catch (err) {
+    if (!(err instanceof Error && "code" in err && err.code === "EADDRINUSE")) throw new GatewayStartError(`cannot listen on ${main}:${port}: ${errorText(err)}`, "Choose another gateway.bind or --port.", { cause: err });
+    const owners = await findPortOwners(port);
+    throw new GatewayStartError(
+      `another gateway instance is already listening on ws://${main}:${port}\n${describePortOwners(port, owners).join("\n")}`,
+      `Stop it, use --force to replace it, or choose another --port. Config: ${configPath}`, { cause: err },
+    );
+  }
+  const address = server.address();
+  const bound = typeof address === "object" && address ? address.port : port;
+  const { createServer } = await import("node:http");
+  const out: Server[] = [];
+  for (const host of aliases) {
+    const alias = createServer();
+    alias.on("request", (req, res) => server.emit("request", req, res));
+    alias.on("upgrade", (req, socket, head) => server.emit("upgrade", req, socket, head));
+    await listenOn(alias, host, bound).then(() => out.push(alias), () => alias.close());
+  }
+  return out;
+}
+
+function listenOn(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+async function loadTls(cfg: OpenClawConfig): Promise<{ cert: string; key: string } | undefined> {
+  const tls = cfg.gateway?.tls;
+  if (!tls?.enabled) return undefined;
+  if (!tls.certPath || !tls.keyPath) {
+    throw new GatewayStartError("gateway.tls.enabled needs gateway.tls.certPath and gateway.tls.keyPath", "Create a certificate (for example with `openssl req -x509`) and name both files.");
+  }
+  try {
+    const [cert, key] = await Promise.all([readFile(tls.certPath, "utf8"), readFile(tls.keyPath, "utf8")]);
+    return { cert, key };
+  } catch (err) {
+    throw new GatewayStartError(`the TLS files cannot be read: ${errorText(err)}`, "Check gateway.tls.certPath and gateway.tls.keyPath.", { cause: err });
+  }
+}
+
+/** Results of tools are shown only at verbose level full (spec gateway-protocol §5.3). */
+function toolEventFor(event: AgentEvent, verboseLevel: string | undefined): AgentEvent {
+  if (verboseLevel === "full" || event.data["phase"] === "start") return event;
+  const { result, partialResult: _partial, ...data } = event.data;
+  return { ...event, data: event.data["phase"] === "result" ? { ...data, preview: previewOf(result) } : data };
+}
+
+const PREVIEW_CHARS = 2000;
+
+/** The first lines of a result for the live tool card; the whole stays in the transcript. */
+function previewOf(result: unknown): string {
+  if (typeof result !== "object" || result === null || !("content" in result) || !Array.isArray(result.content)) return "";
+  return result.content.map((block: unknown) => (typeof block === "object" && block !== null && "text" in block ? String(block.text) : "")).join("\n").slice(0, PREVIEW_CHARS);
+}
+
+function uiIdentity(cfg: OpenClawConfig, roots: AgentRoots): { assistantName: string; assistantAvatar: string; assistantAgentId: string } {
+  const agent = resolveAgent(cfg, resolveDefaultAgentId(cfg), roots);
+  const identity = agent.config?.identity;
+  return { assistantName: cfg.ui?.assistant?.name ?? identity?.name ?? "OpenClaw", assistantAvatar: cfg.ui?.assistant?.avatar ?? identity?.emoji ?? "", assistantAgentId: agent.id };
+}
+
+async function avatarOf(cfg: OpenClawConfig, roots: AgentRoots, agentId: string): Promise<Uint8Array | undefined> {
+  const agent = resolveAgent(cfg, agentId, roots);
+  const avatar = agent.config?.identity?.avatar;
+  if (!avatar || /^https?:|^data:/i.test(avatar)) return undefined;
+  const path = join(agent.workspaceDir, avatar);
+  return path.startsWith(agent.workspaceDir) ? readFile(path).catch(() => undefined) : undefined;
+}
+
+function ownerIdsOf(cfg: OpenClawConfig, plugin: { id: string; config: { resolveAccount(cfg: OpenClawConfig, id: string): unknown; resolveAllowFrom?(account: unknown): readonly string[] } } | undefined, accountId: string): readonly string[] {
+  if (cfg.commands?.ownerAllowFrom?.length) return cfg.commands.ownerAllowFrom.map(String);
+  if (!plugin?.config.resolveAllowFrom) return [];
+  return plugin.config.resolveAllowFrom(plugin.config.resolveAccount(cfg, accountId)).filter((entry) => entry !== "*");
+}

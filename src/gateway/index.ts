@@ -1,0 +1,1 @@
+export { createGateway, GatewayStartError, type Gateway, type GatewayOptions } from "./gateway.ts";

@@ -1,0 +1,68 @@
+import type { TextKey } from "../i18n/index.ts";
+
+export interface SlashCommand {
+  readonly name: string;
+  readonly about: TextKey;
+  /** What may follow; a list is offered for choosing. */
+  readonly args?: string | readonly string[] | undefined;
+}
+
+/** The gateway's text commands that make sense in this chat. */
+export const SLASH_COMMANDS: readonly SlashCommand[] = [
+  { name: "help", about: "cmd.help" },
+  { name: "status", about: "cmd.status" },
+  { name: "new", about: "cmd.new", args: "[model]" },
+  { name: "model", about: "cmd.model", args: "[provider/model]" },
+  { name: "models", about: "cmd.models", args: "[provider]" },
+  { name: "think", about: "cmd.think", args: ["off", "minimal", "low", "medium", "high"] },
+  { name: "reasoning", about: "cmd.reasoning", args: ["on", "off", "stream"] },
+  { name: "verbose", about: "cmd.verbose", args: ["on", "off", "full"] },
+  { name: "stop", about: "cmd.stop" },
+  { name: "compact", about: "cmd.compact", args: "[focus]" },
+  { name: "context", about: "cmd.context", args: ["list", "detail", "json"] },
+  { name: "usage", about: "cmd.usage", args: ["off", "tokens", "full", "cost"] },
+  { name: "reset", about: "cmd.reset" },
+  { name: "queue", about: "cmd.queue", args: ["steer", "followup", "collect", "interrupt", "default"] },
+  { name: "skill", about: "cmd.skill", args: "<name> [input]" },
+  { name: "subagents", about: "cmd.subagents", args: ["list", "info", "log", "kill", "steer", "spawn"] },
+  { name: "commands", about: "cmd.commands" },
+  { name: "whoami", about: "cmd.whoami" },
+  { name: "approve", about: "cmd.approve", args: "<id> allow-once|allow-always|deny" },
+  { name: "export-session", about: "cmd.export", args: "[path]" },
+  { name: "restart", about: "cmd.restart" },
+];
+
+export interface Suggestion {
+  /** What the line becomes. */
+  readonly insert: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly about: TextKey;
+  /** Whether the line is complete with it. */
+  readonly complete: boolean;
+}
+
+/** What fits the text being written: command names, then their fixed arguments. Empty when it is no command line. */
+export function suggest(text: string): readonly Suggestion[] {
+  const name = /^\/([\w-]*)$/.exec(text)?.[1]?.toLowerCase();
+  if (name !== undefined) {
+    return SLASH_COMMANDS.filter((command) => command.name.startsWith(name)).map((command) => ({
+      insert: `/${command.name}${command.args ? " " : ""}`,
+      label: `/${command.name}`,
+      hint: typeof command.args === "string" ? command.args : (command.args?.join(" | ") ?? ""),
+      about: command.about,
+      complete: !command.args || (typeof command.args === "string" && command.args.startsWith("[")),
+    }));
+  }
+  const argument = /^\/([\w-]+) ([\w-]*)$/.exec(text);
+  const command = SLASH_COMMANDS.find((candidate) => candidate.name === argument?.[1]?.toLowerCase());
+  if (!argument || !command || !Array.isArray(command.args)) return [];
+  return (command.args as readonly string[])
+    .filter((value) => value.startsWith(argument[2] ?? "") && value !== argument[2])
+    .map((value) => ({ insert: `/${command.name} ${value}`, label: value, hint: "", about: command.about, complete: true }));
+}
+
+const STOP_WORDS = new Set(["/stop", "stop", "esc", "abort", "wait", "exit", "halt", "please stop", "停止", "停"]);
+
+/** Whether the whole message asks to stop the present answer (spec control-ui §8.4). */
+export const isStopRequest = (text: string): boolean => STOP_WORDS.has(text.trim().toLowerCase().replace(/[.!。！]+$/, ""));

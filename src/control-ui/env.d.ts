@@ -1,0 +1,2 @@
+/** Release of this page, from package.json at build time. */
+declare const __APP_VERSION__: string;

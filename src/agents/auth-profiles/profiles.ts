@@ -38,6 +38,8 @@ export interface AuthProfiles {
   /** Usable profiles of a provider in the order of use; resting ones last, the soonest first. */
   candidates(agentId: string, provider: string, modelId: string): Promise<ProfileCandidate[]>;
   has(agentId: string, profileId: string): Promise<boolean>;
+  /** Providers that have a stored profile, usable or not. */
+  providers(agentId: string): Promise<ReadonlySet<string>>;
   /** @throws Error with the reason when the profile is missing, expired or cannot be renewed */
   credential(agentId: string, profileId: string): Promise<ProfileCredential>;
   reportSuccess(agentId: string, profileId: string, modelId: string): Promise<void>;
@@ -161,6 +163,9 @@ export function createAuthProfiles(options: AuthProfilesOptions): AuthProfiles {
     candidates,
     async has(agentId, profileId) {
       return (await locate(agentId, profileId)) !== undefined;
+    },
+    async providers(agentId) {
+      return new Set((await stores(agentId)).flatMap(({ store }) => Object.values(store.profiles).map((profile) => options.normalizeProvider(profile.provider))));
     },
     async credential(agentId, profileId) {
       const found = await locate(agentId, profileId);

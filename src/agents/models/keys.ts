@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { ModelsProviderConfig } from "../../config/index.ts";
 import { errorText } from "../../infra/errors.ts";
-import type { AuthProfiles } from "../auth-profiles/index.ts";
+import type { AuthProfiles, ProfileCandidate } from "../auth-profiles/index.ts";
 import { isHomeUrl } from "./compat.ts";
 import { awsVariable, envNamesOf, isTokenVariable } from "./provider-table.ts";
 import { ModelError, type AuthMode } from "./types.ts";
@@ -32,6 +32,8 @@ export interface KeyWorld {
   readonly profiles: AuthProfiles;
   readonly env: (name: string) => string | undefined;
   readonly now: () => number;
+  /** When a resting provider was last tried as a fallback; ms since the epoch. */
+  readonly lastProbes: Map<string, number>;
 }
 
 /** Providers that share their stored logins. */
@@ -43,6 +45,7 @@ export const LOCAL_KEY = "openclaw-local";
 const COMMAND_TIMEOUT_MS = 10_000;
 /** A resting fallback is tried again this shortly before its pause ends. Source: spec agent-pipeline §5.7. */
 const PROBE_BEFORE_END_MS = 120_000;
+const PROBE_EVERY_MS = 30_000;
 
 /** The profiles of a provider, or of the one it shares logins with. */
 export async function profileCandidates(profiles: AuthProfiles, agentId: string, provider: string, modelId: string): ReturnType<AuthProfiles["candidates"]> {
@@ -105,10 +108,7 @@ async function pickProfile(request: KeyRequest, world: KeyWorld): Promise<Picked
   const preferred = candidates.find((candidate) => candidate.id === request.preferred && candidate.restsUntil === 0);
   const ordered = preferred ? [preferred, ...candidates.filter((candidate) => candidate !== preferred)] : candidates;
   const [first] = ordered;
-  if (first && request.asFallback && first.restsUntil > 0 && (first.disabled || first.restsUntil - world.now() > PROBE_BEFORE_END_MS)) {
-    const minutes = Math.ceil((first.restsUntil - world.now()) / 60_000);
-    throw new ModelError("unavailable", `All keys of ${request.provider} are resting for ${minutes} more min.`, "Wait, or add another auth profile.");
-  }
+  if (first && request.asFallback && first.restsUntil > 0) probeOrRefuse(request.provider, first, world);
   let message: string | undefined;
   for (const candidate of ordered) {
     try {
@@ -118,6 +118,17 @@ async function pickProfile(request: KeyRequest, world: KeyWorld): Promise<Picked
     }
   }
   return message === undefined ? { kind: "none" } : { kind: "failed", message };
+}
+
+/** Near the end of a pause for load, one try each 30 s. @throws ModelError unavailable */
+function probeOrRefuse(provider: string, first: ProfileCandidate, world: KeyWorld): void {
+  const now = world.now();
+  const isNear = !first.disabled && first.restsUntil - now <= PROBE_BEFORE_END_MS;
+  if (isNear && now - (world.lastProbes.get(provider) ?? 0) >= PROBE_EVERY_MS) {
+    world.lastProbes.set(provider, now);
+    return;
+  }
+  throw new ModelError("unavailable", `All keys of ${provider} are resting for ${Math.ceil((first.restsUntil - now) / 60_000)} more min.`, "Wait, or add another auth profile.");
 }
 
 async function fromProfile(request: KeyRequest, world: KeyWorld, profileId: string): Promise<ResolvedKey> {

@@ -10,7 +10,8 @@ import { awsVariable, envNamesOf, normalizeProvider } from "./provider-table.ts"
 
 const modelSchema = z.looseObject({ id: z.string().min(1), name: z.string().optional(), contextWindow: z.number().optional(), maxTokens: z.number().optional() });
 const providerSchema = z.looseObject({ baseUrl: z.string().optional(), apiKey: z.string().optional(), api: z.string().optional(), models: z.array(modelSchema).optional() });
-const fileSchema = z.looseObject({ providers: z.record(z.string(), z.unknown()) });
+/** `generated` names what we wrote from the configuration, so that it goes when it goes there. */
+const fileSchema = z.looseObject({ providers: z.record(z.string(), z.unknown()), generated: z.array(z.string()).optional() });
 
 const APIS = new Set(["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "github-copilot", "bedrock-converse-stream", "ollama"]);
 
@@ -30,8 +31,9 @@ export async function readKeptProviders(path: string, cfg: OpenClawConfig, log: 
   const kept: Record<string, ModelsProviderConfig> = {};
   try {
     const configured = new Set(Object.keys(cfg.models?.providers ?? {}).map(normalizeProvider));
-    for (const [key, value] of Object.entries(fileSchema.parse(JSON.parse(text)).providers)) {
-      if (configured.has(normalizeProvider(key)) || Object.hasOwn(EXTRA_PROVIDERS, normalizeProvider(key))) continue;
+    const file = fileSchema.parse(JSON.parse(text));
+    for (const [key, value] of Object.entries(file.providers)) {
+      if (file.generated?.includes(key) || configured.has(normalizeProvider(key)) || Object.hasOwn(EXTRA_PROVIDERS, normalizeProvider(key))) continue;
       const provider = providerSchema.safeParse(value);
       if (!provider.success || (provider.data.api !== undefined && !APIS.has(provider.data.api))) {
         log.warn("a provider of models.json is not used", { path, provider: key });
@@ -74,9 +76,10 @@ export async function writeModelsJson(path: string, input: ModelsJsonInput): Pro
     const apiKey = keyText(normalizeProvider(provider), cfg, input);
     providers[provider] = { ...rest, models: cfg.models ?? [], ...(apiKey === undefined ? {} : { apiKey }) };
   }
-  if (Object.keys(providers).length === 0) return false;
-  const text = `${JSON.stringify({ providers }, null, 2)}\n`;
-  if ((await readFile(path, "utf8").catch(() => "")) === text) return false;
+  const generated = Object.keys(providers).filter((key) => !Object.hasOwn(input.kept, key));
+  const text = `${JSON.stringify({ providers, generated }, null, 2)}\n`;
+  const before = await readFile(path, "utf8").catch(() => "");
+  if (before === text || (before === "" && Object.keys(providers).length === 0)) return false;
   await writeFileAtomic(path, text);
   return true;
 }

@@ -1,6 +1,6 @@
 import { BUILT_IN_MODEL_ALIASES, type OpenClawConfig } from "../../config/index.ts";
 import { normalizeProvider } from "./provider-table.ts";
-import { formatModelRef, type ModelRef } from "./types.ts";
+import type { ModelRef } from "./types.ts";
 
 /** Short Claude names people write. Source: spec providers §2.3. */
 const CLAUDE_SHORT: Readonly<Record<string, string>> = {
@@ -40,20 +40,25 @@ export function normalizeRef(ref: ModelRef): ModelRef {
 
 export const sameRef = (a: ModelRef, b: ModelRef): boolean => a.provider === b.provider && a.modelId === b.modelId;
 
-/** Aliases in lower case: those of `agents.defaults.models`, then the built-in ones not switched off by `alias: ""`. */
-export function resolveAliases(cfg: OpenClawConfig): Map<string, ModelRef> {
+/** Aliases that `agents.defaults.models` names, in lower case. */
+export function configuredAliases(cfg: OpenClawConfig): Map<string, ModelRef> {
   const aliases = new Map<string, ModelRef>();
-  const off = new Set<string>();
   for (const [key, entry] of Object.entries(cfg.agents?.defaults?.models ?? {})) {
     const ref = splitRef(key);
-    if (!ref || entry.alias === undefined) continue;
-    const alias = entry.alias.trim().toLowerCase();
-    if (alias === "") off.add(formatModelRef(ref));
-    else if (!aliases.has(alias)) aliases.set(alias, ref);
+    const alias = entry.alias?.trim().toLowerCase();
+    if (ref && alias && !aliases.has(alias)) aliases.set(alias, ref);
   }
+  return aliases;
+}
+
+/** The configured aliases, then the built-in ones not switched off by `alias: ""`. */
+export function resolveAliases(cfg: OpenClawConfig): Map<string, ModelRef> {
+  const aliases = configuredAliases(cfg);
+  const models = Object.entries(cfg.agents?.defaults?.models ?? {});
   for (const [alias, target] of Object.entries(BUILT_IN_MODEL_ALIASES)) {
     const ref = splitRef(target);
-    if (ref && !aliases.has(alias) && !off.has(formatModelRef(ref))) aliases.set(alias, ref);
+    const isOff = models.some(([key, entry]) => key === target && entry.alias?.trim() === "");
+    if (ref && !isOff && !aliases.has(alias)) aliases.set(alias, ref);
   }
   return aliases;
 }

@@ -52,10 +52,12 @@ export function firstConfigured(providers: Readonly<Record<string, ModelsProvide
 
 /** Row 3: keys in the environment and stored logins, in the fixed order of the table. */
 export async function firstWithKey(world: { env: (name: string) => string | undefined; profiles: AuthProfiles; agentId: string }): Promise<ModelChoice | undefined> {
+  const stored = await world.profiles.providers(world.agentId);
   for (const { provider, modelId, env: only } of AUTO_CHOICES) {
     const ref: ModelRef = { provider, modelId };
     const name = envKeyName(provider, world.env, only) ?? (provider === "amazon-bedrock" ? awsVariable(world.env) : undefined);
     if (name !== undefined) return { ref, source: "environment", reason: `No model is configured; ${name} is set.` };
+    if (stored.size === 0) continue;
     const [profile] = await profileCandidates(world.profiles, world.agentId, provider, modelId);
     if (profile) return { ref, source: "profile", reason: `No model is configured; there is the auth profile ${profile.id}.` };
   }

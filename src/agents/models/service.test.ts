@@ -1,7 +1,8 @@
-import { once } from "node:events";
-import { EventEmitter } from "node:events";
+import { execFile } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { json, startTestServer, startTestService } from "./service-fixture.ts";
@@ -250,4 +251,110 @@ it("offers thinking levels as the model has them, low by default", async () => {
   expect(await t.models.thinkingLevels({ provider: "groq", modelId: "llama-3.3-70b-versatile" }, "main")).toEqual(["off"]);
   expect(await t.models.defaultThinking({ provider: "anthropic", modelId: "claude-opus-4-6" }, "main")).toBe("low");
   expect(await t.models.defaultThinking({ provider: "offline", modelId: "guide" }, "main")).toBe("off");
+});
+
+it("answers questions about the configuration without loading Pi", async () => {
+  const script = `
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(name, context, next) { if (name.startsWith("@mariozechner/")) throw new Error("Pi was loaded"); return next(name, context); } });
+    const { createModelService } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
+    const { silentLogger } = await import(${JSON.stringify(new URL("../../infra/log.ts", import.meta.url).href)});
+    const make = (config, env) => createModelService({ config: () => config, env, stateDir: "/nonexistent", agentDir: () => "/nonexistent", clock: { now: () => 0 }, log: silentLogger, probeLocalhost: false });
+    const provider = { baseUrl: "http://127.0.0.1:9", api: "openai-completions", models: [{ id: "m", name: "m" }] };
+    const set = make({ agents: { defaults: { model: { primary: "local/m", fallbacks: ["gpt"] } } }, models: { providers: { local: provider } } }, {});
+    await set.fallbacks("main", (await set.selectDefault("main")).ref);
+    await set.isAllowed({ provider: "local", modelId: "m" }, "main");
+    await set.parseRef("local/m", "main");
+    await make({}, { OPENAI_API_KEY: "k" }).selectDefault("main");
+    console.log((await make({}, {}).selectDefault("main")).ref.provider);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
+  expect(stdout.trim()).toBe("offline");
+});
+
+describe("several keys of one provider", () => {
+  const stored = { version: 1, profiles: { "groq:a": { type: "api_key", provider: "groq", key: "ka" }, "groq:b": { type: "api_key", provider: "groq", key: "kb" } } };
+  const ref = { provider: "groq", modelId: "llama-3.3-70b-versatile" };
+
+  it("take turns when one is refused, and a pinned one is never changed", async () => {
+    await using t = await startTestService({});
+    await mkdir(t.agentDir, { recursive: true });
+    await writeFile(join(t.agentDir, "auth-profiles.json"), JSON.stringify(stored));
+    const first = await t.models.prepare(ref, "main");
+    expect(first.apiKey).toBe("ka");
+    await t.models.reportFailure(first, "main", "rate_limit");
+    expect(await t.models.nextProfile(first, "main", new Set(["groq:a"]))).toBe("groq:b");
+    expect((await t.models.prepare(ref, "main")).apiKey).toBe("kb");
+    expect((await t.models.prepare(ref, "main", { profileId: "groq:a" })).apiKey).toBe("ka");
+    expect((await t.models.prepare(ref, "main", { preferredProfileId: "groq:a" })).apiKey).toBe("kb");
+    expect(await t.models.nextProfile(await t.models.prepare(ref, "main"), "main", new Set(["groq:b"]))).toBeUndefined();
+  });
+
+  it("a timeout says nothing about a key", async () => {
+    await using t = await startTestService({});
+    await mkdir(t.agentDir, { recursive: true });
+    await writeFile(join(t.agentDir, "auth-profiles.json"), JSON.stringify(stored));
+    const first = await t.models.prepare(ref, "main");
+    await t.models.reportFailure(first, "main", "timeout");
+    expect((await t.models.prepare(ref, "main")).profileId).toBe("groq:a");
+  });
+
+  it("all resting: the chosen model is still tried, a fallback only near the end of the pause and every 30 s", async () => {
+    await using t = await startTestService({});
+    await mkdir(t.agentDir, { recursive: true });
+    await writeFile(join(t.agentDir, "auth-profiles.json"), JSON.stringify({ version: 1, profiles: { "groq:a": stored.profiles["groq:a"] } }));
+    const prepared = await t.models.prepare(ref, "main");
+    await t.models.reportFailure(prepared, "main", "rate_limit");
+    t.clock.nowMs += 60_000;
+    await t.models.reportFailure(prepared, "main", "rate_limit");
+    expect((await t.models.prepare(ref, "main")).apiKey).toBe("ka");
+    await expect(t.models.prepare(ref, "main", { asFallback: true })).rejects.toMatchObject({ code: "unavailable", message: "All keys of groq are resting for 5 more min." });
+    t.clock.nowMs += 4 * 60_000;
+    expect((await t.models.prepare(ref, "main", { asFallback: true })).apiKey).toBe("ka");
+    await expect(t.models.prepare(ref, "main", { asFallback: true })).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+describe("providers with ways of their own", () => {
+  it("Copilot gets a token for the GitHub one, kept until it ends, and its own host", async () => {
+    let calls = 0;
+    const fetchFn: typeof fetch = async (_url, init) => {
+      calls++;
+      expect(new Headers(init?.headers).get("authorization")).toBe("Bearer gh");
+      return Response.json({ token: "tid=1;proxy-ep=proxy.business.githubcopilot.com;", expires_at: Date.UTC(2026, 1, 26, 1) / 1000 });
+    };
+    await using t = await startTestService({}, { env: { COPILOT_GITHUB_TOKEN: "gh" }, fetch: fetchFn });
+    const ref = { provider: "github-copilot", modelId: "gpt-4o" };
+    expect(await t.models.prepare(ref, "main")).toMatchObject({ apiKey: "tid=1;proxy-ep=proxy.business.githubcopilot.com;", model: { baseUrl: "https://api.business.githubcopilot.com" } });
+    await t.models.prepare(ref, "main");
+    expect(calls).toBe(1);
+  });
+
+  it("Cloudflare's gateway takes account and gateway from the profile and sends the upstream's key as its own", async () => {
+    await using t = await startTestService({});
+    await mkdir(t.agentDir, { recursive: true });
+    const profile = { type: "api_key", provider: "cloudflare-ai-gateway", key: "sk", metadata: { accountId: "acc", gatewayId: "gw" } };
+    await writeFile(join(t.agentDir, "auth-profiles.json"), JSON.stringify({ version: 1, profiles: { "cloudflare-ai-gateway:default": profile } }));
+    const { model } = await t.models.prepare({ provider: "cloudflare-ai-gateway", modelId: "claude-sonnet-4-5" }, "main");
+    expect(model.baseUrl).toBe("https://gateway.ai.cloudflare.com/v1/acc/gw/anthropic");
+    expect(model.provider).not.toBe("cloudflare-ai-gateway");
+  });
+
+  it("a provider taken out of the config is gone from models.json too, one added there by hand stays", async () => {
+    await using t = await startTestService(local);
+    await mkdir(t.agentDir, { recursive: true });
+    await writeFile(join(t.agentDir, "models.json"), JSON.stringify({ providers: { mine: { baseUrl: "http://localhost:9/v1", models: [{ id: "a" }] } } }));
+    await t.models.list();
+    t.setConfig({});
+    await t.models.list();
+    const { providers } = JSON.parse(await readFile(join(t.agentDir, "models.json"), "utf8")) as { providers: Record<string, unknown> };
+    expect(Object.keys(providers)).toEqual(["mine"]);
+  });
+
+  it("a server in the person's network needs no key; a public one does", async () => {
+    const provider = (baseUrl: string): OpenClawConfig => ({ models: { providers: { p: { baseUrl, api: "openai-completions", models: [{ id: "m", name: "m" }] } } } });
+    await using home = await startTestService(provider("http://192.168.1.20:8000/v1"));
+    expect((await home.models.prepare({ provider: "p", modelId: "m" }, "main")).authMode).toBe("none");
+    await using open = await startTestService(provider("https://api.example.com/v1"));
+    await expect(open.models.prepare({ provider: "p", modelId: "m" }, "main")).rejects.toMatchObject({ code: "no-key", fix: expect.stringContaining("models.providers.p.apiKey") as unknown });
+  });
 });

@@ -17,7 +17,7 @@ import { readKeptProviders, writeModelsJson } from "./models-json.ts";
 import { createOfflineGuide, OFFLINE_REF, offlineModel } from "./offline-guide/index.ts";
 import { createOllamaStream } from "./ollama-stream.ts";
 import { normalizeProvider, REMOVED_PROVIDERS } from "./provider-table.ts";
-import { normalizeRef, profileCuts, resolveAliases, sameRef, splitRef, suggest } from "./refs.ts";
+import { configuredAliases, normalizeRef, profileCuts, resolveAliases, sameRef, splitRef, suggest } from "./refs.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { fallbackTexts, firstConfigured, firstWithKey, localOrOffline, primaryText } from "./select-default.ts";
 import { defaultThinkingOf, thinkingLevelsOf } from "./thinking.ts";
@@ -52,6 +52,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
   const config = options.config;
   const profiles = createAuthProfiles({ config, agentDir: options.agentDir, normalizeProvider, clock, log, fetch: fetchFn });
   const warned = new Set<string>();
+  const lastProbes = new Map<string, number>();
   let pi: Promise<PiModules> | undefined;
   const loadedPi = (): Promise<PiModules> => (pi ??= loadPi());
 
@@ -272,7 +273,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
         provider: ref.provider, modelId: ref.modelId, agentId, pinned: choice.profileId, preferred: choice.preferredProfileId, asFallback: choice.asFallback === true,
         providerConfig, baseUrl: found.baseUrl,
       },
-      { profiles, env, now: () => clock.now() },
+      { profiles, env, now: () => clock.now(), lastProbes },
     );
     const { model, apiKey } = await finish(withRequestParams(found, params), key, contextTokens);
     const headers = requestHeaders({ model, params, apiKey, authMode: key.authMode, authHeader: providerConfig?.authHeader === true });
@@ -372,7 +373,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
       if ((await selectDefault(id)).source === "offline") rows.push(await listRow(offlineModel, true));
       return rows;
     },
-    aliases: () => resolveAliases(config()),
+    aliases: () => configuredAliases(config()),
     async thinkingLevels(ref, agentId) {
       const model = await findModel(normalizeRef(ref), agentId);
       return model ? thinkingLevelsOf(model) : ["off"];

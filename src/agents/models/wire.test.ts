@@ -25,6 +25,8 @@ describe("a prepared model reaches its provider", () => {
   beforeAll(async () => {
     await mock.start();
     mock.onMessage("hello", { content: "Hello from the mock provider." });
+    // Gemini itself ends a call with STOP; the mock's own word for it is none of Gemini's.
+    mock.onMessage("gemini time", { toolCalls: [{ name: "clock", arguments: "{}" }], finishReason: "STOP" });
     mock.onMessage("time", { toolCalls: [{ name: "clock", arguments: "{}" }] });
   });
   afterAll(() => mock.stop());
@@ -46,7 +48,8 @@ describe("a prepared model reaches its provider", () => {
     expect(textOf(message)).toBe("Hello from the mock provider.");
     expect(deltas.length).toBeGreaterThan(0);
     expect(message.stopReason).toBe("stop");
-    const tool = (await call(prepared, "time")).message;
+    const tool = (await call(prepared, api === "google-generative-ai" ? "gemini time" : "time")).message;
+    expect(tool.errorMessage).toBeUndefined();
     expect(tool.stopReason).toBe("toolUse");
     expect(tool.content.find((block) => block.type === "toolCall")).toMatchObject({ name: "clock" });
   });

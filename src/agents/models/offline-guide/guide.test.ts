@@ -75,6 +75,12 @@ describe("the offline guide", () => {
     expect(reply.text).toMatch(/not a language model|不是语言模型/);
   });
 
+  it("keeps quiet on a heartbeat prompt that the person wrote", async () => {
+    const { ai } = await loadPi();
+    const stream = createOfflineGuide(ai, () => 0)(offlineModel, { systemPrompt: "## Heartbeats\nHeartbeat prompt: Check my mail\nIf it comes …", messages: [user("Check my mail\nCurrent time: noon")] });
+    expect((await stream.result()).content).toEqual([{ type: "text", text: "HEARTBEAT_OK" }]);
+  });
+
   it("looks past the metadata around a channel message", async () => {
     const text = 'Conversation info (untrusted metadata):\n```json\n{\n  "sender": "ls"\n}\n```\n\nwhat time is it?';
     expect(callOf((await ask([user(text)], ["session_status"])).message)).toMatchObject({ name: "session_status" });

@@ -52,7 +52,14 @@ function nextStep(context: Context): Step {
   const language = languageOf(question);
   const result = messages.at(-1)?.role === "toolResult" ? messages.at(-1) : undefined;
   if (result?.role === "toolResult") return { kind: "say", text: tellResult(result, language) };
-  return answer(readIntent(question), language, new Set((context.tools ?? []).map((tool) => tool.name)));
+  const intent: GuideIntent = isHeartbeat(question, context.systemPrompt) ? { kind: "heartbeat" } : readIntent(question);
+  return answer(intent, language, new Set((context.tools ?? []).map((tool) => tool.name)));
+}
+
+/** A person may have written a heartbeat prompt of their own; the system prompt holds it. */
+function isHeartbeat(question: string, systemPrompt: string | undefined): boolean {
+  const prompt = /^Heartbeat prompt: (.+)$/m.exec(systemPrompt ?? "")?.[1]?.trim();
+  return prompt !== undefined && prompt !== "" && question.startsWith(prompt);
 }
 
 function tellResult(result: Extract<Message, { role: "toolResult" }>, language: GuideLanguage): string {

@@ -1,4 +1,5 @@
 import type { Message } from "@mariozechner/pi-ai";
+import { HEARTBEAT_TOKEN } from "../../output/silent.ts";
 
 export type GuideIntent =
   | { readonly kind: "heartbeat" }
@@ -31,7 +32,7 @@ export const languageOf = (text: string): GuideLanguage => (/\p{Script=Han}/u.te
 export function readIntent(text: string): GuideIntent {
   const line = text.trim();
   const lower = line.toLowerCase();
-  if (/HEARTBEAT_OK|HEARTBEAT\.md/.test(line)) return { kind: "heartbeat" };
+  if (line.includes(HEARTBEAT_TOKEN)) return { kind: "heartbeat" };
   if (/new session (was|has been) started|session startup|\/new or \/reset/i.test(line)) return { kind: "greeting" };
   const read = /^(?:please\s+|请)?(?:read|show|open|cat|读取|读一下|读|查看|打开|显示)\s*(?:me\s+)?(?:the\s+)?(?:file\s+|文件\s*)?[`"“']?([\w./~\\-]*\w\.\w{1,10}|[A-Z][A-Z_-]{2,})[`"”']?/i.exec(line);
   if (read?.[1] && !/[?？]$/.test(read[1])) return { kind: "read", path: read[1] };

@@ -105,7 +105,7 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
       const done = written.get(message);
       if (done) return done;
       return new Promise((resolve, reject) => {
-        waiting.set(message, (later) => later.then(resolve, reject));
+        waiting.set(message, (later) => void later.then(resolve, reject));
       });
     },
     async flush() {

@@ -126,7 +126,7 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
     },
     async block(payload) {
       typing.touch();
-      await enqueue(`${options.runId}:block:${blocks++}`, payload);
+      for (const fate of await enqueue(`${options.runId}:block:${blocks++}`, payload)) fate.catch((err: unknown) => log.error("block not delivered", { err }));
     },
     async finals(payloads) {
       const fates: Promise<DeliveryResult>[] = [];

@@ -33,11 +33,11 @@ const pairingList = defineMethod({
   scope: "operator.pairing",
   params: empty,
   advertised: true,
-  async handle(_params, ctx: GatewayContext) {
-    const requests = await Promise.all(
-      ctx.channels.plugins.map(async (plugin) => (await ctx.pairing.list(plugin.id)).map((request) => ({ channel: plugin.id, accountId: request.meta?.["accountId"] ?? "default", ...request }))),
+  handle(_params, ctx: GatewayContext) {
+    const requests = ctx.channels.plugins.flatMap((plugin) =>
+      ctx.pairing.list(plugin.id).map((request) => ({ channel: plugin.id, accountId: request.meta?.["accountId"] ?? "default", ...request })),
     );
-    return { requests: requests.flat() };
+    return { requests };
   },
 });
 

@@ -136,6 +136,20 @@ describe("the file", () => {
   });
 });
 
+it("a new login replaces the old one and its pauses, and the order can be set and cleared", async () => {
+  await using w = await world(store({ a: key(), b: key() }));
+  await w.profiles.reportFailure("main", "a", "m", "billing");
+  await w.profiles.save("main", "a", { type: "api_key", provider: "p", key: "fresh" });
+  expect(await w.restMinutes("a")).toBe(0);
+  expect((await w.profiles.credential("main", "a")).key).toBe("fresh");
+  await w.profiles.setOrder("main", "p", ["b"]);
+  expect(await w.order("p")).toEqual(["b"]);
+  await w.profiles.setOrder("main", "p", undefined);
+  await w.profiles.save("main", "b", undefined);
+  expect(await w.order("p")).toEqual(["a"]);
+  expect((await w.profiles.read("main")).profiles).not.toHaveProperty("b");
+});
+
 describe("an expired login", () => {
   const expired = { type: "oauth", provider: "qwen-portal", access: "old", refresh: "r1", expires: 5, email: "me@x" };
 

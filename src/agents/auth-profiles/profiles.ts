@@ -42,6 +42,12 @@ export interface AuthProfiles {
   providers(agentId: string): Promise<ReadonlySet<string>>;
   /** @throws Error with the reason when the profile is missing, expired or cannot be renewed */
   credential(agentId: string, profileId: string): Promise<ProfileCredential>;
+  /** The agent's own file as it is; for status and logins. */
+  read(agentId: string): Promise<AuthProfileStore>;
+  /** Adds or replaces a profile and forgets its pauses; `undefined` removes it. @throws when the file is damaged or locked */
+  save(agentId: string, profileId: string, profile: AuthProfile | undefined): Promise<void>;
+  /** `undefined` goes back to the automatic order. @throws when the file is damaged or locked */
+  setOrder(agentId: string, provider: string, order: readonly string[] | undefined): Promise<void>;
   reportSuccess(agentId: string, profileId: string, modelId: string): Promise<void>;
   reportFailure(agentId: string, profileId: string, modelId: string, reason: ProfileFailure): Promise<void>;
 }
@@ -167,6 +173,23 @@ export function createAuthProfiles(options: AuthProfilesOptions): AuthProfiles {
     async providers(agentId) {
       return new Set((await stores(agentId)).flatMap(({ store }) => Object.values(store.profiles).map((profile) => options.normalizeProvider(profile.provider))));
     },
+    read: (agentId) => fileOf(agentId).read(),
+    save: (agentId, profileId, profile) =>
+      fileOf(agentId).update(async (store) => {
+        const profiles = { ...store.profiles };
+        const usageStats = { ...store.usageStats };
+        delete profiles[profileId];
+        delete usageStats[profileId];
+        if (profile) profiles[profileId] = profile;
+        return { store: { ...store, profiles, usageStats }, value: undefined };
+      }),
+    setOrder: (agentId, provider, order) =>
+      fileOf(agentId).update(async (store) => {
+        const orders = { ...store.order };
+        delete orders[provider];
+        if (order) orders[provider] = order;
+        return { store: { ...store, order: orders }, value: undefined };
+      }),
     async credential(agentId, profileId) {
       const found = await locate(agentId, profileId);
       if (!found) throw new Error(`There is no auth profile "${profileId}".`);

@@ -8,7 +8,7 @@ import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type Compact
 import type { RunnerDeps } from "./deps.ts";
 import { RUN_MARKER } from "./replay.ts";
 import { assemblePrompt, type PromptCache } from "./prompt-assembly.ts";
-import { runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
+import { rewindFailedAnswer, runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
 import { buildEmbeddedRunPayloads } from "./run/payloads.ts";
 import type { EmbeddedPiRunResult, MessagingSend, RunAttempt, RunError, RunUsage, SystemPromptReport } from "./run/types.ts";
@@ -204,7 +204,7 @@ class Run {
     this.attempts.push({ provider: prepared.ref.provider, model: prepared.ref.modelId, reason, error: raw });
     this.error = { kind: errorKindOf(reason), message: friendlyErrorText(reason, raw, model) };
     if (this.blocksSent > 0) return { kind: "done" }; // part of an answer is out: a second one would repeat it
-    this.#rewind(transcript);
+    rewindFailedAnswer(transcript.manager);
     if (reason === "context_overflow") {
       if (this.compactions >= MAX_COMPACTIONS) return { kind: "done" };
       const outcome = await this.#compact(transcript, prepared, true);
@@ -225,18 +225,6 @@ class Run {
     await deps.models.reportFailure(prepared, params.agent.id, reason);
     if (reason === "model_not_found" || reason === "format") return { kind: "next-model" };
     return { kind: "next-profile" };
-  }
-
-  /** The failed answer stays in the file as a branch of its own; the next try hangs on the message before it. */
-  #rewind({ manager }: OpenTranscript): void {
-    for (let entry = manager.getLeafEntry(); entry; entry = entry.parentId ? manager.getEntry(entry.parentId) : undefined) {
-      if (entry.type !== "message" || entry.message.role === "user" || entry.message.role === "toolResult") {
-        if (entry.type === "message") manager.branch(entry.id);
-        if (entry.type === "message") return;
-        continue;
-      }
-      if (entry.message.role === "assistant" && entry.message.stopReason !== "error" && entry.message.stopReason !== "aborted") return;
-    }
   }
 
   #giveUp(): void {

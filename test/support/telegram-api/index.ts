@@ -207,7 +207,7 @@ export async function startFakeTelegram(options: { readonly token?: string; read
     goOffline: (): Promise<void> => server.goOffline(),
     goOnline: (): Promise<void> => server.goOnline(),
     /** The call that makes `accept` true, past ones included. */
-    waitForCall: (method: string, accept: (call: RecordedCall) => boolean = () => true, timeoutMs = 5000): Promise<RecordedCall> =>
+    waitForCall: (method: string, accept: (call: RecordedCall) => boolean = () => true, timeoutMs = 30_000): Promise<RecordedCall> =>
       waitUntil(() => server.calls.find((call) => call.method === method && accept(call)), `call of ${method}`, timeoutMs),
     /** Resolves with the first truthy value of `read`, looked at after every call. */
     waitUntil,
@@ -217,7 +217,7 @@ export async function startFakeTelegram(options: { readonly token?: string; read
     },
   };
 
-  function waitUntil<T>(read: () => T | undefined | false, what = "condition", timeoutMs = 5000): Promise<T> {
+  function waitUntil<T>(read: () => T | undefined | false, what = "condition", timeoutMs = 30_000): Promise<T> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
         const value = read();

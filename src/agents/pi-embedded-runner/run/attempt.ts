@@ -175,13 +175,25 @@ function withLoopLimit(tool: AgentTool): AgentTool {
 }
 
 async function continueFromLeaf(manager: SessionManager, agent: { state: { messages: AgentMessage[] }; continue(): Promise<void> }, deps: RunnerDeps): Promise<void> {
+  rewindFailedAnswer(manager);
   closeInterruptedCalls(manager, deps.clock.now());
   agent.state.messages = manager.buildSessionContext().messages;
   await agent.continue();
 }
 
+/** An answer that failed or was cut off stays in the file as a branch of its own; the next try hangs on what came before it. */
+export function rewindFailedAnswer(manager: SessionManager): void {
+  for (let entry = manager.getLeafEntry(); entry; entry = entry.parentId ? manager.getEntry(entry.parentId) : undefined) {
+    if (entry.type !== "message") continue;
+    const { message } = entry;
+    if (message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted")) continue;
+    if (entry.id !== manager.getLeafId()) manager.branch(entry.id);
+    return;
+  }
+}
+
 /** Tool calls whose results never came get an error result, on disk too; they are never run again. */
-export function closeInterruptedCalls(manager: SessionManager, nowMs: number): void {
+function closeInterruptedCalls(manager: SessionManager, nowMs: number): void {
   const { messages } = manager.buildSessionContext();
   const answered = new Set(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : [])));
   const lastUser = messages.findLastIndex((message) => message.role === "user");

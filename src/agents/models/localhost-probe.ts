@@ -22,12 +22,28 @@ export interface LocalModel {
 }
 
 export interface LocalServer {
-  readonly provider: "ollama" | "lmstudio" | "llamacpp" | "vllm";
+  readonly provider: string;
   readonly label: string;
   readonly api: "ollama" | "openai-completions";
+  /** Ollama's root, or the `/v1` of the others. */
   readonly baseUrl: string;
   /** Best first; never empty. */
   readonly models: readonly LocalModel[];
+}
+
+/** A server to ask: one of the usual ports, or a configured one that names no models. */
+export type ProbeTarget = Omit<LocalServer, "models">;
+
+/** In the order of spec providers §3 row 4. */
+export function portTargets(ports: LocalPorts): ProbeTarget[] {
+  const openai = (provider: string, label: string, port: number): ProbeTarget => ({ provider, label, api: "openai-completions", baseUrl: `http://127.0.0.1:${port}/v1` });
+  const all: [port: number, target: ProbeTarget][] = [
+    [ports.ollama, { provider: "ollama", label: "Ollama", api: "ollama", baseUrl: `http://127.0.0.1:${ports.ollama}` }],
+    [ports.lmstudio, openai("lmstudio", "LM Studio", ports.lmstudio)],
+    [ports.llamacpp, openai("llamacpp", "llama.cpp", ports.llamacpp)],
+    [ports.vllm, openai("vllm", "vLLM", ports.vllm)],
+  ];
+  return all.flatMap(([port, target]) => (port > 0 ? [target] : []));
 }
 
 const TIMEOUT_MS = 1500;
@@ -45,15 +61,10 @@ const listSchema = z.object({
   data: z.array(z.object({ id: z.string().min(1), created: z.number().optional(), max_model_len: z.number().optional(), meta: z.object({ n_ctx_train: z.number().optional(), n_ctx: z.number().optional() }).nullish() })),
 });
 
-/** Asks all ports at once, each for at most 1.5 s. Servers in the order of spec providers §3 row 4. Never rejects. */
-export async function probeLocalhost(ports: LocalPorts, fetchFn: typeof fetch, signal: AbortSignal): Promise<LocalServer[]> {
+/** Asks all targets at once, each for at most 1.5 s; those that answered, in their order. Never rejects. */
+export async function probeLocalhost(targets: readonly ProbeTarget[], fetchFn: typeof fetch, signal: AbortSignal): Promise<LocalServer[]> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-  const found = await Promise.all([
-    ports.ollama > 0 ? attempt(() => probeOllama(ports.ollama, fetchFn, limit)) : undefined,
-    ports.lmstudio > 0 ? attempt(() => probeOpenAi("lmstudio", "LM Studio", ports.lmstudio, fetchFn, limit)) : undefined,
-    ports.llamacpp > 0 ? attempt(() => probeOpenAi("llamacpp", "llama.cpp", ports.llamacpp, fetchFn, limit)) : undefined,
-    ports.vllm > 0 ? attempt(() => probeOpenAi("vllm", "vLLM", ports.vllm, fetchFn, limit)) : undefined,
-  ]);
+  const found = await Promise.all(targets.map((target) => attempt(() => (target.api === "ollama" ? probeOllama(target, fetchFn, limit) : probeOpenAi(target, fetchFn, limit)))));
   return found.filter((server): server is LocalServer => server !== undefined);
 }
 
@@ -65,13 +76,13 @@ async function attempt(probe: () => Promise<LocalServer | undefined>): Promise<L
   }
 }
 
-async function probeOllama(port: number, fetchFn: typeof fetch, signal: AbortSignal): Promise<LocalServer | undefined> {
-  const baseUrl = `http://127.0.0.1:${port}`;
+async function probeOllama(target: ProbeTarget, fetchFn: typeof fetch, signal: AbortSignal): Promise<LocalServer | undefined> {
+  const { baseUrl } = target;
   const { models } = tagsSchema.parse(await getJson(`${baseUrl}/api/tags`, fetchFn, { signal }));
   const usable = models.filter(({ name }) => !NOT_FOR_CHAT.test(name)).map(({ name, modified_at }) => ({ name, modifiedAt: Date.parse(modified_at ?? "") || 0 }));
   usable.sort((a, b) => b.modifiedAt - a.modifiedAt);
   const rows = await Promise.all(usable.map(async ({ name, modifiedAt }, index) => describe(name, modifiedAt, index < MAX_SHOWN ? await show(baseUrl, name, fetchFn, signal) : undefined)));
-  return toServer({ provider: "ollama", label: "Ollama", api: "ollama", baseUrl }, rows);
+  return toServer(target, rows);
 }
 
 /** The window and abilities; a server that does not answer in time is still used, with defaults. */
@@ -95,19 +106,18 @@ function describe(id: string, modifiedAt: number, info: z.infer<typeof showSchem
   };
 }
 
-async function probeOpenAi(provider: LocalServer["provider"], label: string, port: number, fetchFn: typeof fetch, signal: AbortSignal): Promise<LocalServer | undefined> {
-  const baseUrl = `http://127.0.0.1:${port}/v1`;
-  const { data } = listSchema.parse(await getJson(`${baseUrl}/models`, fetchFn, { signal }));
+async function probeOpenAi(target: ProbeTarget, fetchFn: typeof fetch, signal: AbortSignal): Promise<LocalServer | undefined> {
+  const { data } = listSchema.parse(await getJson(`${target.baseUrl}/models`, fetchFn, { signal }));
   const rows = data
     .filter(({ id }) => !NOT_FOR_CHAT.test(id))
     .map((row): LocalModel => ({
       id: row.id, modifiedAt: (row.created ?? 0) * 1000, reasoning: /r1|reasoning|think/i.test(row.id), image: false, tools: undefined,
       contextWindow: row.max_model_len ?? row.meta?.n_ctx ?? Math.min(MAX_DISCOVERED_WINDOW, row.meta?.n_ctx_train ?? MAX_DISCOVERED_WINDOW),
     }));
-  return toServer({ provider, label, api: "openai-completions", baseUrl }, rows);
+  return toServer(target, rows);
 }
 
-function toServer(server: Omit<LocalServer, "models">, rows: readonly LocalModel[]): LocalServer | undefined {
+function toServer(server: ProbeTarget, rows: readonly LocalModel[]): LocalServer | undefined {
   const models = rows.filter((row) => row.contextWindow >= MIN_WINDOW).toSorted((a, b) => rankTools(a) - rankTools(b) || b.modifiedAt - a.modifiedAt);
   return models.length === 0 ? undefined : { ...server, models };
 }

@@ -1,9 +1,9 @@
 import type { Logger } from "../../infra/log.ts";
-import { probeLocalhost, type LocalPorts, type LocalServer } from "./localhost-probe.ts";
+import { probeLocalhost, type LocalServer, type ProbeTarget } from "./localhost-probe.ts";
 
 export interface LocalWatchOptions {
   readonly enabled: boolean;
-  readonly ports: LocalPorts;
+  readonly targets: () => readonly ProbeTarget[];
   readonly intervalMs: number;
   readonly fetch: typeof fetch;
   readonly log: Logger;
@@ -33,7 +33,7 @@ export function createLocalWatch(options: LocalWatchOptions): LocalWatch {
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
-    const found = await probeLocalhost(options.ports, options.fetch, stop.signal);
+    const found = await probeLocalhost(options.targets(), options.fetch, stop.signal);
     if (stop.signal.aborted || JSON.stringify(found) === JSON.stringify(servers)) return;
     const isFirst = servers.length === 0;
     servers = found.length === 0 ? NONE : found;

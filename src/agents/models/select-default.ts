@@ -1,9 +1,9 @@
 import type { ModelsProviderConfig, OpenClawConfig } from "../../config/index.ts";
 import { normalizeAgentId } from "../../routing/index.ts";
 import type { AuthProfiles } from "../auth-profiles/index.ts";
-import { isLoopbackUrl } from "./compat.ts";
+import { baseUrlFor, isHomeUrl, isLoopbackUrl } from "./compat.ts";
 import { envKeyName, hasPlainKey, profileCandidates } from "./keys.ts";
-import { MIN_WINDOW, type LocalServer } from "./localhost-probe.ts";
+import { MIN_WINDOW, type LocalServer, type ProbeTarget } from "./localhost-probe.ts";
 import { OFFLINE_REF } from "./offline-guide/index.ts";
 import { AUTO_CHOICES, awsVariable, normalizeProvider } from "./provider-table.ts";
 import { normalizeRef } from "./refs.ts";
@@ -42,12 +42,22 @@ export function firstConfigured(providers: Readonly<Record<string, ModelsProvide
   for (const [key, cfg] of Object.entries(providers)) {
     const provider = normalizeProvider(key);
     const model = cfg.models?.find((candidate) => (candidate.contextWindow ?? MIN_WINDOW) >= MIN_WINDOW);
-    if (!model || (!cfg.baseUrl && !cfg.api && cfg.models?.length === 0)) continue;
+    if (!model) continue;
     if (!hasPlainKey(provider, cfg, env)) continue;
     const why = isLoopbackUrl(cfg.baseUrl) ? "it runs on this machine" : "it can be used";
     return { ref: normalizeRef({ provider, modelId: model.id }), source: "providers", reason: `First model of models.providers.${key}: ${why}.` };
   }
   return undefined;
+}
+
+/** Configured servers at home that name no models: they are asked which they have. */
+export function configuredTargets(providers: Readonly<Record<string, ModelsProviderConfig>>): ProbeTarget[] {
+  return Object.entries(providers).flatMap(([key, cfg]) => {
+    if ((cfg.models?.length ?? 0) > 0 || !isHomeUrl(cfg.baseUrl)) return [];
+    const provider = normalizeProvider(key);
+    const api = cfg.api ?? (provider === "ollama" ? "ollama" : "openai-completions");
+    return api === "ollama" || api === "openai-completions" ? [{ provider, label: `models.providers.${key}`, api, baseUrl: baseUrlFor(api, cfg.baseUrl ?? "") }] : [];
+  });
 }
 
 /** Row 3: keys in the environment and stored logins, in the fixed order of the table. */
@@ -68,7 +78,7 @@ export async function firstWithKey(world: { env: (name: string) => string | unde
 export function localOrOffline(local: readonly LocalServer[], probing: boolean): ModelChoice {
   const server = local[0];
   const model = server?.models[0];
-  if (server && model) return { ref: { provider: server.provider, modelId: model.id }, source: "localhost", reason: `No model is configured; ${server.label} runs at ${server.baseUrl}.` };
+  if (server && model) return { ref: { provider: server.provider, modelId: model.id }, source: "localhost", reason: `No model is configured; ${server.label} answers at ${server.baseUrl}.` };
   const looked = probing ? ", and no model server answers on this machine" : "";
   return { ref: OFFLINE_REF, source: "offline", reason: `No model is configured, no API key is set${looked}. The offline guide answers until one is connected.` };
 }

@@ -90,6 +90,17 @@ describe("model servers on this machine", () => {
     expect((await t.models.list("main")).find((row) => row.id === "qwen3:8b")).toMatchObject({ available: true });
   });
 
+  it("that are configured without models are asked for theirs", async () => {
+    await using server = await startTestServer((_path, _body, response) => json(response, { data: [{ id: "text-embedding" }, { id: "chat-model", max_model_len: 65_536 }] }));
+    const events = new EventEmitter();
+    const config: OpenClawConfig = { models: { providers: { lan: { baseUrl: `${server.url}/v1`, api: "openai-completions", models: [] } } } };
+    await using t = await startTestService(config, { probeLocalhost: true, localPorts: { ollama: 0, lmstudio: 0, llamacpp: 0, vllm: 0 }, onModelFound: (choice) => events.emit("found", choice) });
+    const found = once(events, "found") as Promise<[ModelChoice]>;
+    t.models.startProbes();
+    expect((await found)[0].ref).toEqual({ provider: "lan", modelId: "chat-model" });
+    expect((await t.models.prepare({ provider: "lan", modelId: "chat-model" }, "main")).contextTokens).toBe(65_536);
+  });
+
   it("are looked for again while there is no model", async () => {
     let up = false;
     await using server = await startTestServer((_path, _body, response) => json(response, up ? { data: [{ id: "loaded-model" }] } : { error: "loading" }, up ? 200 : 503));

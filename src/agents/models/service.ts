@@ -11,7 +11,7 @@ import { buildCatalogue, type Catalogue } from "./catalogue.ts";
 import { isLoopbackUrl, withRequestParams } from "./compat.ts";
 import { exchangeCopilotToken } from "./copilot-token.ts";
 import { envKeyName, hasPlainKey, profileCandidates, resolveKey, type ResolvedKey } from "./keys.ts";
-import { LOCAL_PORTS, MIN_WINDOW, type LocalPorts, type LocalServer } from "./localhost-probe.ts";
+import { LOCAL_PORTS, MIN_WINDOW, portTargets, type LocalPorts, type LocalServer, type ProbeTarget } from "./localhost-probe.ts";
 import { createLocalWatch } from "./localhost-watch.ts";
 import { readKeptProviders, writeModelsJson } from "./models-json.ts";
 import { createOfflineGuide, OFFLINE_REF, offlineModel } from "./offline-guide/index.ts";
@@ -19,7 +19,7 @@ import { createOllamaStream } from "./ollama-stream.ts";
 import { normalizeProvider, REMOVED_PROVIDERS } from "./provider-table.ts";
 import { configuredAliases, normalizeRef, profileCuts, resolveAliases, sameRef, splitRef, suggest } from "./refs.ts";
 import { requestHeaders } from "./request-headers.ts";
-import { fallbackTexts, firstConfigured, firstWithKey, localOrOffline, primaryText } from "./select-default.ts";
+import { configuredTargets, fallbackTexts, firstConfigured, firstWithKey, localOrOffline, primaryText } from "./select-default.ts";
 import { defaultThinkingOf, thinkingLevelsOf } from "./thinking.ts";
 import { formatModelRef, ModelError, type FailoverReason, type ModelChoice, type ModelRef, type ModelRow, type ModelService, type PreparedModel, type PrepareOptions, type RefParse } from "./types.ts";
 
@@ -72,10 +72,17 @@ export function createModelService(options: ModelServiceOptions): ModelService {
   }
 
   const watch = createLocalWatch({
-    enabled: options.probeLocalhost, ports: { ...LOCAL_PORTS, ...options.localPorts }, intervalMs: options.probeIntervalMs ?? 60_000, fetch: fetchFn, log,
+    enabled: options.probeLocalhost, targets: () => probeTargets(), intervalMs: options.probeIntervalMs ?? 60_000, fetch: fetchFn, log,
     isNeeded: async () => (await chooseWithoutLocal(undefined)) === undefined,
     onFound: (local) => options.onModelFound?.(localOrOffline(local, true)),
   });
+
+  /** A configured provider stands in for the usual port of the same name. */
+  function probeTargets(): ProbeTarget[] {
+    const configured = new Set(Object.keys(providers()).map(normalizeProvider));
+    const usual = portTargets({ ...LOCAL_PORTS, ...options.localPorts });
+    return [...configuredTargets(providers()), ...usual.filter((target) => !configured.has(target.provider))];
+  }
 
   // --- catalogue -------------------------------------------------------------------------------------------------
 

@@ -5,10 +5,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** 1, 5, 25, then 60 minutes. Source: spec agent-pipeline §5.7. */
-export const cooldownMs = (failures: number): number => Math.min(60 * MINUTE_MS, MINUTE_MS * 5 ** Math.max(0, failures - 1));
+const cooldownMs = (failures: number): number => Math.min(60 * MINUTE_MS, MINUTE_MS * 5 ** Math.max(0, failures - 1));
 
 /** 5 h, 10 h, 20 h, at most 24 h, unless `auth.cooldowns` says otherwise. */
-export function billingPauseMs(failures: number, provider: string, cfg: OpenClawConfig): number {
+function billingPauseMs(failures: number, provider: string, cfg: OpenClawConfig): number {
   const settings = cfg.auth?.cooldowns;
   const first = settings?.billingBackoffHoursByProvider?.[provider] ?? settings?.billingBackoffHours ?? 5;
   return Math.min((settings?.billingMaxHours ?? 24) * HOUR_MS, first * HOUR_MS * 2 ** Math.max(0, failures - 1));

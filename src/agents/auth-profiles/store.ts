@@ -5,7 +5,7 @@ import { acquireFileLock } from "../../infra/file-lock.ts";
 import type { Logger } from "../../infra/log.ts";
 import type { AuthProfile, AuthProfileStore } from "./types.ts";
 
-export const EMPTY_STORE: AuthProfileStore = Object.freeze({ version: 1, profiles: {} });
+const EMPTY_STORE: AuthProfileStore = Object.freeze({ version: 1, profiles: {} });
 
 /** One `auth-profiles.json`: read again when the file changed, written under a lock and in one step. */
 export interface ProfileFile {

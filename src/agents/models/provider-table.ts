@@ -2,7 +2,7 @@
  * What is known of providers without loading Pi: names, environment variables, and what is chosen when nothing names a
  * model. Source: spec providers §1–3.
  */
-export const PROVIDER_SYNONYMS: Readonly<Record<string, string>> = {
+const PROVIDER_SYNONYMS: Readonly<Record<string, string>> = {
   "z.ai": "zai",
   "z-ai": "zai",
   "opencode-zen": "opencode",
@@ -83,7 +83,7 @@ export const REMOVED_PROVIDERS: Readonly<Record<string, string>> = {
   "google-antigravity": "google/gemini-3-pro-preview",
 };
 
-export interface AutoChoice {
+interface AutoChoice {
   readonly provider: string;
   readonly modelId: string;
   /** Only these variables count, not the whole list of the provider. */

@@ -1,7 +1,6 @@
 import type { GuideLanguage } from "./question.ts";
 
 interface GuideTexts {
-  readonly label: string;
   readonly greeting: string;
   readonly connect: string;
   readonly help: (tools: readonly string[]) => string;
@@ -28,7 +27,6 @@ const CONFIG_EXAMPLE = `\`\`\`json5
 \`\`\``;
 
 const EN: GuideTexts = {
-  label: "I am OpenClaw's built-in offline guide, not a language model.",
   greeting:
     "Hello! I am OpenClaw's built-in offline guide, not a language model: no model is connected yet. Write `connect a model` to see how to add one, or `help` for what I can show you.",
   connect: `I am OpenClaw's built-in offline guide, not a language model. To get real answers, connect a model in one of three ways:
@@ -59,7 +57,6 @@ Check with \`openclaw models status\` or /status.`,
 };
 
 const ZH: GuideTexts = {
-  label: "我是 OpenClaw 内置的离线向导，不是语言模型。",
   greeting: "你好！我是 OpenClaw 内置的离线向导，不是语言模型：目前还没有连接任何模型。发送“连接模型”查看接入方法，发送“帮助”看看我能演示什么。",
   connect: `我是 OpenClaw 内置的离线向导，不是语言模型。想得到真正的回答，请用下面任意一种方式连接模型：
 

@@ -60,6 +60,8 @@ function clean(html: string): string {
   const safe = sanitizer.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
+    // Their values are no addresses; the pattern below is for those that are.
+    ADD_URI_SAFE_ATTR: ["target", "rel", "type", "start", "data-copy"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|tel:|#|data:image\/(?:png|jpeg|gif|webp);base64,)/i,

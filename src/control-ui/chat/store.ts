@@ -394,7 +394,7 @@ export class ChatStore extends Observable {
     this.#stored = [...above, ...fresh];
     // Of a run that goes on, the history may hold the first steps already.
     for (const run of this.#runs.values()) {
-      run.segments = run.segments.filter((item) => (item.kind === "assistant" && item.streaming) || mergeHistory(this.#stored, [item]).remaining.length > 0);
+      run.segments = run.segments.filter((item) => mergeHistory(this.#stored, [item]).remaining.length > 0);
     }
     const merged = mergeHistory(this.#stored, this.#local);
     this.#local = merged.remaining;

@@ -218,7 +218,7 @@ export const zhCN: Dictionary = {
   "sessions.delete.title": "删除此会话？",
   "sessions.delete.body": "“{name}”将从列表中消失，其消息会归档在网关上。此处无法撤销。",
   "sessions.deleted": "已删除 {name}。",
-  "sessions.tokens": "已用 {used} / {total} 个词元",
+  "sessions.tokens": "已用 {used} / {total} tokens",
   "sessions.search": "搜索会话",
   "sessions.noMatch": "没有匹配的会话。",
   "sessions.more": "显示全部 {n} 个",

@@ -38,4 +38,4 @@ customElements.define("oc-copy", OcCopy);
 
 /** A command to run elsewhere, with a copy button. */
 export const commandLine = (text: string) =>
-  html`<div class="command"><pre><code>${text}</code></pre><oc-copy .text=${text} label=${t("copy.command", { text: text.split("\n")[0] ?? "" })}></oc-copy></div>`;
+  html`<div class="command"><pre class=${text.includes("\n") ? "lines" : ""} tabindex=${text.includes("\n") ? 0 : -1}><code>${text}</code></pre><oc-copy .text=${text} label=${t("copy.command", { text: text.split("\n")[0] ?? "" })}></oc-copy></div>`;

@@ -105,13 +105,12 @@ class OcChatView extends AppElement {
     return html`
       <header class="chat-head">
         <h1 class="visually-hidden">${t("chat.title")}</h1>
-        <label class="session-pick">
-          <span class="visually-hidden">${t("chat.session")}</span>
-          <select .value=${chat.sessionKey} @change=${(event: Event) => router.go("chat", (event.target as HTMLSelectElement).value)}>
+        <span class="session-pick">
+          <select aria-label=${t("chat.session")} .value=${chat.sessionKey} @change=${(event: Event) => router.go("chat", (event.target as HTMLSelectElement).value)}>
             ${sessions.map((session) => html`<option value=${session.key} ?selected=${session.key === chat.sessionKey}>${session.name}</option>`)}
           </select>
           ${icon("chevron")}
-        </label>
+        </span>
         ${overview.model.ref && !overview.model.offline ? html`<span class="model-tag" title=${overview.model.reason || t("model.inUse")}>${overview.model.ref}</span>` : nothing}
         <span class="spacer"></span>
         <button type="button" class="icon-button" aria-label=${t("chat.refresh")} title=${t("chat.refresh")} ?disabled=${!client.hello} @click=${() => chat.refresh()}>${icon("refresh")}</button>

@@ -9,6 +9,7 @@ import type { Observable } from "../ui/observable.ts";
 import "./message.ts";
 
 const STICK_PX = 80;
+const AWAY_PX = 300;
 
 /** The scrolling conversation. It follows new text while the reader is at its end, and stays put while they read above. */
 class OcThread extends AppElement {
@@ -19,6 +20,7 @@ class OcThread extends AppElement {
   declare unseen: boolean;
   declare away: boolean;
   #stick = true;
+  #top = 0;
   #jumps = -1;
   #lastCount = 0;
   #answers = 0;
@@ -50,8 +52,12 @@ class OcThread extends AppElement {
   #onScroll(): void {
     const box = this.#box;
     if (!box) return;
-    this.#stick = box.scrollHeight - box.scrollTop - box.clientHeight < STICK_PX;
-    this.away = !this.#stick && box.scrollHeight - box.scrollTop - box.clientHeight > 300;
+    const below = box.scrollHeight - box.scrollTop - box.clientHeight;
+    // Only the reader moves upwards; text that grew below meanwhile does not mean they left the end.
+    if (below < STICK_PX) this.#stick = true;
+    else if (box.scrollTop < this.#top - 1) this.#stick = false;
+    this.#top = box.scrollTop;
+    this.away = !this.#stick && below > AWAY_PX;
     if (this.#stick) this.unseen = false;
   }
 
@@ -62,6 +68,7 @@ class OcThread extends AppElement {
     this.unseen = false;
     this.away = false;
     box.scrollTop = box.scrollHeight;
+    this.#top = box.scrollTop;
   }
 
   async #earlier(): Promise<void> {
@@ -93,6 +100,7 @@ class OcThread extends AppElement {
   #announcement(): string {
     const { store } = this;
     const name = this.name || t("chat.assistant");
+    if (store.items.length === 0) this.#announced = "";
     if (store.busy) this.#announced = t("chat.working", { name });
     else if (store.answers !== this.#answers) {
       const last = store.items.findLast((item) => item.kind === "assistant");

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Builds `dist/`: the bundle and the Control UI. Written last, the stamp says from when the sources were. */
+const root = import.meta.dirname;
+const bin = (name: string): string => join(root, "node_modules", ".bin", name);
+const STAMP = join(root, "dist", "build-stamp.json");
+
+/** Newest change among what the build reads, ms. */
+export async function newestSourceMs(): Promise<number> {
+  let newest = 0;
+  const visit = async (path: string): Promise<void> => {
+    const info = await stat(path);
+    if (!info.isDirectory()) {
+      newest = Math.max(newest, info.mtimeMs);
+      return;
+    }
+    for (const name of await readdir(path)) await visit(join(path, name));
+  };
+  for (const name of ["src", "package.json", "pnpm-lock.yaml", "tsdown.config.ts"]) await visit(join(root, name));
+  return newest;
+}
+
+/** Is there a finished build that is newer than every source? */
+export async function isBuildFresh(): Promise<boolean> {
+  if (!existsSync(STAMP) || !existsSync(join(root, "dist", "entry.js"))) return false;
+  const { sourceMs } = JSON.parse(await readFile(STAMP, "utf8")) as { sourceMs: number };
+  return sourceMs >= (await newestSourceMs());
+}
+
+function run(command: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    child.once("error", reject);
+    child.once("close", (code) => (code === 0 ? resolve() : reject(new Error(`${args.join(" ")} failed with ${code}\n${output}`))));
+  });
+}
+
+/** @throws Error with the tool's output when a part does not build */
+export async function build(): Promise<void> {
+  const sourceMs = await newestSourceMs();
+  await rm(join(root, "dist"), { recursive: true, force: true });
+  await run(bin("tsdown"), ["--log-level", "warn"]);
+  await run(bin("vite"), ["build", "src/control-ui", "--logLevel", "warn"]);
+  await chmod(join(root, "dist", "entry.js"), 0o755);
+  await writeFile(STAMP, JSON.stringify({ sourceMs }));
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const started = Date.now();
+  await build();
+  console.log(`built dist/ in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}

@@ -1,0 +1,36 @@
+import { defineConfig, type UserConfig } from "tsdown";
+
+/** Optional packages that bundled SDKs try to load; absent ones stay unresolved imports that are never reached. */
+const optional = [
+  "@silvia-odwyer/photon-node", "koffi", "@mariozechner/clipboard", "sharp", "jimp", "audio-decode", "link-preview-js", "zlib-sync", "bufferutil",
+  "utf-8-validate", "encoding", "@opentelemetry/api",
+];
+
+const SHIM = "\0lazy-jiti";
+
+/** Pi imports `jiti/static` (Babel, 125 ms, 20 MB) for a loader that the gateway never uses: loaded when it is called. */
+const lazyJiti = {
+  name: "lazy-jiti",
+  resolveId: { order: "pre" as const, handler: (id: string) => (id === "jiti/static" ? SHIM : null) },
+  load: {
+    handler: (id: string) =>
+      id === SHIM
+        ? 'import { createRequire } from "node:module";\nexport const createJiti = (...args) => createRequire(import.meta.url)("jiti").createJiti(...args);\nexport default createJiti;\n'
+        : null,
+  },
+};
+
+const config: UserConfig = {
+  platform: "node",
+  target: "node22.18",
+  format: "esm",
+  outDir: "dist",
+  fixedExtension: false,
+  entry: { entry: "src/entry.ts" },
+  clean: false,
+  dts: false,
+  plugins: [lazyJiti],
+  deps: { neverBundle: [/^jiti$/, ...optional], onlyBundle: false },
+};
+
+export default defineConfig(config);

@@ -1,0 +1,159 @@
+import type { Command } from "commander";
+import type { ChannelPlugin, ChannelSetupInput } from "../../channels/contract/index.ts";
+import type { Cli } from "../cli.ts";
+import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts";
+import { CliError } from "../errors.ts";
+import { formatAge } from "../format.ts";
+import { builtInChannels } from "../library.ts";
+import { timeoutMs } from "../parse.ts";
+import { fieldsOf, numberOf, rowsOf, textOf, textsOf, type Fields } from "../read.ts";
+import { callGateway, connect } from "../rpc.ts";
+
+interface AddFlags extends ChannelSetupInput {
+  readonly channel?: string;
+  readonly account?: string;
+}
+
+export function defineChannels(command: Command, cli: Cli): void {
+  command
+    .command("list")
+    .description("configured accounts")
+    .option("--no-usage", "accepted without effect")
+    .option("--json", "print one JSON document")
+    .action((flags: { json?: boolean }) => list(cli, flags.json === true));
+  command
+    .command("status")
+    .description("what runs and what is wrong")
+    .option("--probe", "ask the platforms")
+    .option("--timeout <ms>", "time limit in milliseconds", timeoutMs, 10_000)
+    .option("--json", "print one JSON document")
+    .action((flags: { probe?: boolean; timeout: number; json?: boolean }) => status(cli, flags));
+  command
+    .command("add")
+    .description("add or change an account")
+    .option("--channel <name>", "which platform")
+    .option("--account <id>", "which account (default: default)")
+    .option("--name <name>", "label of the account")
+    .option("--token <token>", "bot token")
+    .option("--token-file <path>", "file that holds the token")
+    .option("--use-env", "take the token from the environment")
+    .option("--bot-token <token>", "bot token (Slack)")
+    .option("--app-token <token>", "app token (Slack)")
+    .action((flags: AddFlags) => add(cli, flags));
+  command
+    .command("remove")
+    .description("switch an account off, or delete it")
+    .option("--channel <name>", "which platform")
+    .option("--account <id>", "which account (default: default)")
+    .option("--delete", "delete its configuration")
+    .action((flags: { channel?: string; account?: string; delete?: boolean }) => remove(cli, flags));
+  command
+    .command("logout")
+    .description("end the session of an account")
+    .option("--channel <channel>", "which platform")
+    .option("--account <id>", "which account")
+    .action(async (flags: { channel?: string; account?: string }) => {
+      const channel = await findChannel(cli, flags.channel);
+      const answer = fieldsOf(await callGateway(cli, { timeout: 30_000 }, "channels.logout", { channel: channel.id, ...(flags.account ? { accountId: flags.account } : {}) }));
+      cli.print(answer["cleared"] === true ? `Logged out of ${channel.meta.label}.` : `${channel.meta.label} had no session.`);
+    });
+}
+
+async function findChannel(cli: Cli, wanted: string | undefined): Promise<ChannelPlugin> {
+  const channels = await builtInChannels(cli);
+  const names = channels.map((channel) => channel.id).join(", ");
+  if (wanted === undefined) throw new CliError("Say which channel: --channel <name>.", { fix: `Channels: ${names}` });
+  const found = channels.find((channel) => channel.id === wanted.trim().toLowerCase());
+  if (!found) throw new CliError(`Unknown channel: ${wanted}`, { fix: `Channels: ${names}` });
+  return found;
+}
+
+async function list(cli: Cli, isJson: boolean): Promise<void> {
+  const { config } = await requireConfig(cli);
+  const found = (await builtInChannels(cli)).map((channel) => ({
+    channel,
+    accounts: channel.config.listAccountIds(config).map((id) => {
+      const account = channel.config.resolveAccount(config, id);
+      return { id, enabled: channel.config.isEnabled(account, config), problem: channel.config.unconfiguredReason(account, config) };
+    }),
+  }));
+  const profiles = Object.entries(config.auth?.profiles ?? {}).map(([id, profile]) => ({ id, provider: profile.provider, type: profile.mode }));
+  if (isJson) {
+    const chat = Object.fromEntries(found.map(({ channel, accounts }) => [channel.id, accounts.filter((a) => a.problem === undefined).map((a) => a.id)] as const).filter(([, ids]) => ids.length > 0));
+    return cli.json({ chat, auth: profiles, usage: null });
+  }
+  cli.print(cli.paint.bold("Chat channels"));
+  for (const { channel, accounts } of found) {
+    for (const account of accounts) {
+      const state = account.problem === undefined ? (account.enabled ? "configured" : "configured, disabled") : "not configured";
+      cli.print(`- ${channel.meta.label} ${account.id}: ${state}`);
+    }
+  }
+  if (profiles.length === 0) return;
+  cli.print(cli.paint.bold("Auth profiles"));
+  for (const profile of profiles) cli.print(`- ${profile.id} (${profile.provider}, ${profile.type})`);
+}
+
+/** With the gateway down what the config says is told, and exit 1 (JSON: the error alone). */
+async function status(cli: Cli, flags: { probe?: boolean; timeout: number; json?: boolean }): Promise<void> {
+  const snapshot = await tolerateConfig(cli);
+  let answer: unknown;
+  try {
+    const client = await connect(cli, { timeout: flags.timeout }, snapshot);
+    try {
+      answer = await client.request("channels.status", { ...(flags.probe ? { probe: true } : {}), timeoutMs: flags.timeout }, { timeoutMs: flags.timeout + 5000 });
+    } finally {
+      client.close();
+    }
+  } catch (err) {
+    if (!flags.json && err instanceof CliError && snapshot.valid) await list(cli, false);
+    throw err;
+  }
+  if (flags.json) return cli.json(answer);
+  for (const line of channelStatusLines(answer, Date.now())) cli.print(line);
+}
+
+export function channelStatusLines(answer: unknown, now: number): string[] {
+  const { channelOrder, channelLabels, channelAccounts } = fieldsOf(answer);
+  const lines = textsOf(channelOrder).flatMap((id) => rowsOf(fieldsOf(channelAccounts)[id]).map((account) => `- ${textOf(fieldsOf(channelLabels)[id], id)} ${textOf(account["accountId"])}: ${describeAccount(account, now)}`));
+  return lines.length > 0 ? lines : ["No channels."];
+}
+
+function describeAccount(account: Fields, now: number): string {
+  const inbound = numberOf(account["lastInboundAt"]);
+  const probe = fieldsOf(account["probe"]);
+  return [
+    account["enabled"] === false ? "disabled" : "enabled",
+    account["configured"] === true ? "configured" : "not configured",
+    account["running"] === true ? "running" : "stopped",
+    ...(account["connected"] === undefined ? [] : [account["connected"] === true ? "connected" : "not connected"]),
+    ...(inbound === undefined ? [] : [`in ${formatAge(now - inbound)}`]),
+    ...(probe["ok"] === undefined ? [] : [probe["ok"] === true ? "probe ok" : `probe failed (${textOf(probe["error"])})`]),
+    ...(textOf(account["lastError"]) ? [`error: ${textOf(account["lastError"])}`] : []),
+  ].join(", ");
+}
+
+async function add(cli: Cli, flags: AddFlags): Promise<void> {
+  const channel = await findChannel(cli, flags.channel);
+  if (!channel.setup) throw new CliError(`${channel.meta.label} cannot be added from here.`, { fix: `Set channels.${channel.id} with \`openclaw config set\`.` });
+  const { config } = await requireConfig(cli);
+  const account = flags.account ?? "default";
+  const { channel: _channel, account: _account, ...input } = flags;
+  const problem = channel.setup.validateInput(input);
+  if (problem !== undefined) throw new CliError(problem);
+  await createWriter(cli).mergePatch(channel.setup.applyAccountConfig(config, account, input));
+  cli.print(`Added ${channel.meta.label} account "${account}". A running gateway starts it now.`);
+}
+
+async function remove(cli: Cli, flags: { channel?: string; account?: string; delete?: boolean }): Promise<void> {
+  const channel = await findChannel(cli, flags.channel);
+  const snapshot = await requireConfig(cli);
+  const account = flags.account ?? channel.config.defaultAccountId(snapshot.config);
+  const section = fieldsOf(fieldsOf(snapshot.source["channels"])[channel.id]);
+  const named = Object.hasOwn(fieldsOf(section["accounts"]), account);
+  if (!named && (account !== "default" || Object.keys(section).length === 0)) throw new CliError(`${channel.meta.label} has no account "${account}".`);
+  const at = named ? ["channels", channel.id, "accounts", account] : ["channels", channel.id];
+  if (flags.delete) await createWriter(cli).unset(at);
+  else await createWriter(cli).set([...at, "enabled"], false);
+  cli.print(flags.delete ? `Deleted ${channel.meta.label} account "${account}".` : `Switched off ${channel.meta.label} account "${account}"; --delete would remove its configuration.`);
+}

@@ -1,0 +1,2 @@
+export { main, runCli } from "./main.ts";
+export type { Streams } from "./cli.ts";

@@ -72,6 +72,7 @@ export class OpenclawApp extends AppElement {
     const settings = loadSettings();
     const main = hello.snapshot.sessionDefaults.mainSessionKey;
     const wanted = router.session ?? (settings.lastActiveSessionKey || main);
+    if (router.session !== wanted) router.adopt(wanted);
     if (wanted === chat.sessionKey) return;
     chat.open(wanted);
     saveSettings({ gatewayUrl: client.url, sessionKey: wanted, lastActiveSessionKey: wanted });

@@ -53,7 +53,7 @@ interface ChannelsStatus {
 
 interface StatusAnswer {
   readonly sessions?: { readonly count?: number; readonly defaults?: { readonly model?: string | null } | null };
-  readonly model?: { readonly provider?: string; readonly model?: string; readonly reason?: string; readonly source?: string } | string | null;
+  readonly model?: { readonly ref?: string; readonly provider?: string; readonly model?: string; readonly reason?: string; readonly source?: string } | string | null;
   readonly configError?: { readonly path?: string; readonly message?: string } | null;
 }
 
@@ -116,6 +116,8 @@ export class OverviewStore extends Observable {
     const { model, sessions } = this.status;
     const named = isRecord(model) ? model : undefined;
     const part = (value: unknown): string => (typeof value === "string" ? value : "");
+    const given = part(named?.["ref"]);
+    if (given !== "") return { ref: given, reason: part(named?.["reason"]), offline: given === OFFLINE_REF || named?.["source"] === "offline" };
     const provider = part(named?.["provider"]) || part(this.sessionDefaults.modelProvider);
     const id = part(named?.["model"]) || (typeof model === "string" ? model : "") || part(this.sessionDefaults.model) || part(sessions?.defaults?.model);
     const ref = id.includes("/") && (provider === "" || id.startsWith(`${provider}/`)) ? id : [provider, id].filter(Boolean).join("/");

@@ -152,7 +152,7 @@ describe("overview", () => {
     const { page, gateway } = await browser.open();
     await page.getByRole("link", { name: "Overview" }).click();
     await page.getByRole("button", { name: "Rename: Mei" }).click();
-    await page.getByLabel("Name").fill("Mei Lin");
+    await page.getByRole("textbox", { name: "Name" }).fill("Mei Lin");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Delete: Mei Lin" }).click();
     await page.keyboard.press("Escape");

@@ -159,10 +159,11 @@ describe("chat", () => {
     await say(page, "give me a tour");
     await answered(page, "What I found");
     expect(await page.locator("td.align-right").count()).toBe(3);
+    await expect.poll(() => page.locator(".thinking").count()).toBe(1);
     await page.locator(".code-copy").click();
     await page.locator(".code-copy", { hasText: "Copied" }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("export const greet");
-    await page.locator(".thinking summary").click();
+    await page.locator(".thinking summary").first().click();
     await page.getByText("The user wants a summary").waitFor();
     await page.getByRole("button", { name: "Show thinking" }).click();
     expect(await page.locator(".thinking").count()).toBe(0);

@@ -78,7 +78,7 @@ export function toItems(messages: readonly unknown[]): Item[] {
     const role = str(raw["role"]);
     const at = num(raw["timestamp"]) ?? 0;
     const meta = isRecord(raw["__openclaw"]) ? raw["__openclaw"] : {};
-    if (role === "compactionSummary" || meta["kind"] === "compaction") {
+    if (role === "compactionSummary" || raw["type"] === "compaction" || meta["kind"] === "compaction") {
       const detail = str(raw["summary"]) || textOf(partsOf(raw["content"]));
       items.push({ kind: "divider", id: idOf(raw, "compaction"), about: "compaction", detail, at });
     } else if (role === "user") {
@@ -213,6 +213,8 @@ export function mergeHistory(stored: readonly Item[], local: readonly Item[]): M
   const taken = new Set<number>();
   const remaining: Item[] = [];
   for (const own of local.toReversed()) {
+    // Thoughts stand in the transcript within the message they led to.
+    if (own.kind === "assistant" && own.text === "" && stored.some((item) => item.kind === "assistant" && sameText(item.thinking, own.thinking))) continue;
     const index = items.findLastIndex((item, at) => !taken.has(at) && matches(own, item) && (own.kind === "tool" || item.at === 0 || item.at > own.at - 600_000));
     if (index === -1) {
       remaining.unshift(own);

@@ -25,6 +25,8 @@ const RUNS_KEY = "openclaw.control.runs.v1";
 interface HistoryAnswer {
   readonly sessionId?: string;
   readonly messages?: readonly unknown[];
+  /** The run that goes on in this session, with what it wrote so far. */
+  readonly activeRun?: { readonly runId?: string; readonly text?: string };
 }
 
 export type Notice = { readonly kind: "compacting" } | { readonly kind: "fallback"; readonly from: string; readonly to: string };
@@ -378,7 +380,8 @@ export class ChatStore extends Observable {
     this.notify();
   }
 
-  #applyHistory({ sessionId, messages = [] }: HistoryAnswer): void {
+  #applyHistory({ sessionId, messages = [], activeRun }: HistoryAnswer): void {
+    if (activeRun?.runId && !this.#ended.has(activeRun.runId)) this.#run(activeRun.runId).takeDelta(activeRun.text ?? "");
     if (sessionId !== undefined && this.#sessionId !== undefined && sessionId !== this.#sessionId) {
       this.#stored = [];
       this.#local = this.#local.filter((item) => item.kind === "user" && item.state !== "sent");

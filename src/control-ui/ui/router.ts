@@ -44,6 +44,12 @@ export class Router extends Observable {
     return `${this.base}/${view}${query}`;
   }
 
+  /** Puts the session that is shown into the address, so that going back leads to it. */
+  adopt(session: string): void {
+    this.session = session;
+    history.replaceState(null, "", this.href(this.view, session));
+  }
+
   go(view: View, session: string | undefined = this.session, replace = false): void {
     if (view === this.view && session === this.session) return;
     this.view = view;

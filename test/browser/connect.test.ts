@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { startDevGateway, TOKEN } from "../support/dev-gateway/index.ts";
 import { answered, composer, say, useBrowser } from "./support.ts";
 
@@ -85,7 +85,7 @@ describe("connecting", () => {
   });
 
   it("shows the exact commands to approve a browser on another machine, and goes on by itself once approved", async () => {
-    await using gateway = await startDevGateway();
+    await using gateway = await startDevGateway({ assetsDir: inject("controlUiDir") });
     await using proxy = await startProxy(gateway.port);
     const { page, faults } = await browser.open({ gateway, path: "/healthz", expectFaults: true });
     await page.goto(`http://127.0.0.1:${proxy.port}/#token=${TOKEN}`);

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { answered, composer, say, useBrowser } from "./support.ts";
 import type { Dashboard } from "./support.ts";
 
@@ -13,7 +13,7 @@ const browser = useBrowser();
 /** The gateway as a process of its own, in an empty home. */
 async function startGateway(): Promise<Dashboard & AsyncDisposable> {
   const home = await mkdtemp(join(tmpdir(), "openclaw-ui-"));
-  await writeFile(join(home, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } } }), { mode: 0o600 });
+  await writeFile(join(home, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" }, controlUi: { root: inject("controlUiDir") } } }), { mode: 0o600 });
   const env = { HOME: home, PATH: process.env["PATH"] ?? "", SHELL: "/bin/bash", OPENCLAW_STATE_DIR: home, OPENCLAW_SKIP_LOCAL_MODELS: "1" };
   const child = spawn(process.execPath, [join(import.meta.dirname, "../support/gateway-child.ts")], { env, stdio: ["ignore", "pipe", "ignore"] });
   let port = 0;

@@ -76,7 +76,7 @@ export function useBrowser(launchArgs: readonly string[] = []): { open: OpenFunc
     open: async <G extends Dashboard>(options: PageOptions<G> = {}) => {
       const { gateway, ...rest } = options;
       if (gateway) return show(gateway, rest);
-      const own = await startDevGateway();
+      const own = await startDevGateway({ assetsDir: inject("controlUiDir") });
       gateways.push(own);
       return show(own, rest) as Promise<OpenPage<DevGateway & G>>;
     },

@@ -412,7 +412,8 @@ export class ChatStore extends Observable {
 
   /** Streams are drawn once a frame. */
   #draw(): void {
-    this.#frame ??= requestAnimationFrame(() => {
+    if (this.#frame !== undefined) return;
+    this.#frame = requestAnimationFrame(() => {
       this.#frame = undefined;
       this.notify();
     });

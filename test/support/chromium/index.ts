@@ -13,6 +13,8 @@ export interface ChromiumLaunch {
 declare module "vitest" {
   interface ProvidedContext {
     chromium: ChromiumLaunch;
+    /** The built Control UI. */
+    controlUiDir: string;
   }
 }
 

@@ -41,10 +41,10 @@ export interface DevGateway extends AsyncDisposable {
 }
 
 const MAIN = "agent:main:main";
-const assetsDir = fileURLToPath(new URL("../../../dist/control-ui", import.meta.url));
+const builtUi = fileURLToPath(new URL("../../../dist/control-ui", import.meta.url));
 
 /** The real front door, WebSocket server and device pairing over a pretended assistant: for trying the Control UI. */
-export async function startDevGateway(options: { readonly port?: number; readonly config?: SecurityConfig } = {}): Promise<DevGateway> {
+export async function startDevGateway(options: { readonly port?: number; readonly config?: SecurityConfig; readonly assetsDir?: string } = {}): Promise<DevGateway> {
   const stateDir = await mkdtemp(join(tmpdir(), "openclaw-dev-"));
   const clock = { now: () => Date.now() };
   const startedAt = Date.now();
@@ -134,7 +134,7 @@ export async function startDevGateway(options: { readonly port?: number; readonl
   door.register(
     createControlUiSurface({
       config: () => box.config,
-      assetsDir,
+      assetsDir: options.assetsDir ?? builtUi,
       identity: () => ({ assistantName: "Claw", assistantAvatar: "", assistantAgentId: "main" }),
       avatar: async () => undefined,
     }),

@@ -33,7 +33,8 @@ type CompileCache = { enableCompileCache?: ((dir?: string) => unknown) | undefin
 export function enableCache(module: CompileCache, argv: readonly string[], env: Readonly<Record<string, string | undefined>>): void {
   if (typeof module.enableCompileCache !== "function" || env["NODE_DISABLE_COMPILE_CACHE"]) return;
   const stateDir = stateDirOf(argv, env);
-  const isGateway = argv.find((arg) => !arg.startsWith("-")) === "gateway";
+  const words = argv.filter((arg) => !arg.startsWith("-"));
+  const isGateway = words[0] === "gateway" && (words[1] === undefined || words[1] === "run") && !argv.includes("--help") && !argv.includes("-h");
   try {
     if (!fs.existsSync(stateDir)) {
       if (!isGateway) return;

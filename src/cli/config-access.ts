@@ -1,14 +1,14 @@
 import { createConfigWriter, createShellEnvReader, formatIssue, loadConfig, type ConfigSnapshot, type ConfigWriter, type LoadConfigDeps } from "../config/index.ts";
 import { createConsoleSink } from "../infra/log-sinks.ts";
-import { createLogger, type Logger } from "../infra/log.ts";
+import { createLogger, type Logger, type LogThreshold } from "../infra/log.ts";
 import type { Cli } from "./cli.ts";
 import { CliError } from "./errors.ts";
 import { shortenHome } from "./format.ts";
 
-/** Warnings of library rooms, on standard error. */
-export function createCliLogger(cli: Cli): Logger {
+/** What library rooms have to say, on standard error. */
+export function createCliLogger(cli: Cli, threshold: LogThreshold = "warn"): Logger {
   return createLogger([
-    createConsoleSink({ threshold: () => "warn", style: () => "compact", color: cli.paint.enabled, write: (line) => cli.note(line) }),
+    createConsoleSink({ threshold: () => threshold, style: () => "compact", color: cli.paint.enabled, write: (line) => cli.note(line) }),
   ]);
 }
 
@@ -52,4 +52,5 @@ function problemBlock(cli: Cli, snapshot: ConfigSnapshot): string {
   ].join("\n");
 }
 
-export const createWriter = (cli: Cli): ConfigWriter => createConfigWriter({ ...loadDeps(cli), version: cli.version, log: createCliLogger(cli) });
+/** Oddities of a write (a file made by hand, say) go to the audit trail; here the command itself says what it did. */
+export const createWriter = (cli: Cli): ConfigWriter => createConfigWriter({ ...loadDeps(cli), version: cli.version, log: createCliLogger(cli, "error") });

@@ -71,7 +71,7 @@ async function showLogs(cli: Cli, flags: LogFlags): Promise<void> {
     let tail = await reader.read(undefined);
     print.meta(tail);
     for (const line of tail.lines) print.line(line);
-    if (tail.truncated) print.notice("Older lines were left out; raise --limit or --max-bytes to see them.");
+    if (tail.truncated && tail.lines.length < flags.limit) print.notice("Older lines were left out; raise --limit or --max-bytes to see them.");
     while (flags.follow) {
       await sleep(flags.interval);
       tail = await reader.read(tail);

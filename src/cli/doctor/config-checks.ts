@@ -29,16 +29,14 @@ async function findConfigProblems(input: CheckInput): Promise<readonly Problem[]
   const problems: Problem[] = [];
   const unknown = [...snapshot.issues, ...snapshot.warnings].filter((issue) => unknownKeyOf(issue) !== undefined);
   const legacy = snapshot.legacyIssues;
-  // With both kinds in a file, one repair does both.
-  if (legacy.length > 0) {
-    problems.push({ severity: snapshot.valid ? "warn" : "error", text: `Old keys:\n${legacy.map(formatIssue).join("\n")}`, repair: { kind: unknown.length > 0 ? "careful" : "safe", run: () => repairKeys(input, unknown.length > 0) } });
+  // One write for both kinds: what only half repairs the file cannot be written.
+  const keys = [...new Set([...legacy, ...unknown].map(formatIssue))];
+  if (keys.length > 0) {
+    const text = [...(legacy.length > 0 ? ["Old keys:", ...legacy.map(formatIssue)] : []), ...(unknown.length > 0 ? ["Unknown keys:", ...unknown.map(formatIssue)] : [])].join("\n");
+    const withUnknown = unknown.length > 0;
+    problems.push({ severity: snapshot.valid ? "warn" : "error", text, repair: { kind: withUnknown ? "careful" : "safe", run: () => repairKeys(input, withUnknown) } });
   }
-  if (unknown.length > 0) {
-    const text = `Unknown keys:\n${unknown.map(formatIssue).join("\n")}`;
-    const severity = unknown.some((issue) => snapshot.issues.includes(issue)) ? "error" : "warn";
-    problems.push(legacy.length > 0 ? { severity, text } : { severity, text, repair: { kind: "careful", run: () => repairKeys(input, true) } });
-  }
-  const known = new Set([...unknown, ...legacy].map(formatIssue));
+  const known = new Set(keys);
   for (const issue of snapshot.issues) if (!known.has(formatIssue(issue))) problems.push({ severity: "error", text: formatIssue(issue) });
   for (const warning of snapshot.warnings) if (!known.has(formatIssue(warning))) problems.push({ severity: "warn", text: formatIssue(warning) });
   if (!snapshot.exists) problems.push({ severity: "note", text: `No config at ${snapshot.path}: the first \`openclaw gateway\` writes one.` });

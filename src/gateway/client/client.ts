@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
+import { join } from "node:path";
+import { acquireFileLock } from "../../infra/file-lock.ts";
 import type { Logger } from "../../infra/log.ts";
 import { createDeviceAuthStore, loadDeviceIdentity, signedText, type DeviceAuthStore, type DeviceIdentity } from "../../pairing/index.ts";
 import type { ClientId, ClientMode, ConnectParams, EventFrame, Frame, HelloOk, ResponseFrame } from "../protocol/types.ts";
@@ -85,6 +88,9 @@ interface Device {
 /** A state directory that cannot be written (another user's) must not stop a command that has the shared secret. */
 async function loadDevice(stateDir: string, log: Logger): Promise<Device | undefined> {
   try {
+    const isNew = !existsSync(join(stateDir, "identity", "device.json"));
+    // Two commands that start at the same moment on a new installation must come to one key, or a device is left that nobody is.
+    await using _held = isNew ? await acquireFileLock(join(stateDir, "identity", "device.json.lock")) : undefined;
     return { identity: await loadDeviceIdentity(stateDir, Date.now()), tokens: createDeviceAuthStore({ stateDir, log }) };
   } catch (err) {
     log.warn("connecting without a device identity", { err });

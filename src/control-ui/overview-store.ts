@@ -1,4 +1,5 @@
 import type { DevicePairRequest, ExecApprovalRequested, PairedDeviceSummary } from "../gateway/protocol/types.ts";
+import type { GatewayCommand } from "./chat/commands.ts";
 import { ConnectionLost } from "./gateway/client.ts";
 import type { GatewayClient } from "./gateway/client.ts";
 import { isRecord } from "./gateway/storage.ts";
@@ -79,6 +80,8 @@ export class OverviewStore extends Observable {
   pendingDevices: readonly DevicePairRequest[] = [];
   pairedDevices: readonly PairedDeviceSummary[] = [];
   approvals: readonly ExecApprovalRequested[] = [];
+  /** Read once per connection. */
+  commands: readonly GatewayCommand[] = [];
   errors: Readonly<Record<string, string>> = {};
   updatedAt = 0;
   readonly #client: GatewayClient;
@@ -91,7 +94,10 @@ export class OverviewStore extends Observable {
     let connected = false;
     client.observe(() => {
       const now = client.hello !== undefined;
-      if (now && !connected) void this.refresh();
+      if (now && !connected) {
+        void this.refresh();
+        void this.#load("commands", "commands.list", {}, (answer: { commands?: GatewayCommand[] }) => (this.commands = answer.commands ?? []));
+      }
       connected = now;
     });
     client.onGap(() => this.#refreshSoon());

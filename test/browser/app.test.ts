@@ -120,6 +120,19 @@ describe("frame", () => {
     await answered(page, "pong: by keyboard");
   });
 
+  it("works under a base path, deep links included", async () => {
+    const { page, gateway } = await browser.open({ path: "/healthz" });
+    gateway.config = { gateway: { auth: { mode: "token", token: "dev-gateway-token" }, controlUi: { basePath: "/claw" } } };
+    await page.goto(`${gateway.url}/claw/overview#token=dev-gateway-token`);
+    await page.getByRole("heading", { name: "Channels" }).waitFor();
+    await page.getByRole("link", { name: "Chat" }).click();
+    await say(page, "below a path");
+    await answered(page, "pong: below a path");
+    expect(new URL(page.url()).pathname).toBe("/claw/chat");
+    await page.reload();
+    await answered(page, "pong: below a path");
+  });
+
   it("names every control for a screen reader", async () => {
     const { page } = await browser.open();
     await say(page, "use a tool");

@@ -47,6 +47,12 @@ describe("with the real gateway", () => {
     await page.locator(".message.assistant").first().waitFor();
     expect((await page.locator(".message.assistant").first().innerText()).slice(0, 60)).toBe(first.slice(0, 60));
     expect(await page.locator(".message.user .user-text").allInnerTexts()).toEqual(["hello"]);
+    await say(page, "list files");
+    await page.locator("details.tool-done").first().waitFor();
+    await answered(page, "AGENTS.md");
+    await composer(page).pressSequentially("/stat");
+    await page.getByRole("option", { name: /status/ }).waitFor();
+    await composer(page).press("Escape");
     await say(page, "/status");
     await answered(page, "offline/guide");
     await page.getByRole("link", { name: "Connect a model" }).click();

@@ -3,6 +3,8 @@ import type { TextKey } from "../i18n/index.ts";
 export interface SlashCommand {
   readonly name: string;
   readonly about: TextKey;
+  /** In the gateway's words, for commands that this page does not know. */
+  readonly description?: string | undefined;
   /** What may follow; a list is offered for choosing. */
   readonly args?: string | readonly string[] | undefined;
 }
@@ -38,24 +40,46 @@ export interface Suggestion {
   readonly label: string;
   readonly hint: string;
   readonly about: TextKey;
+  readonly description?: string | undefined;
   /** Whether the line is complete with it. */
   readonly complete: boolean;
 }
 
+/** A row of `commands.list`. */
+export interface GatewayCommand {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly argsHint?: string | undefined;
+  readonly groupsOnly?: boolean | undefined;
+}
+
+/** The commands to offer: those the gateway has, in this page's words where it knows them. Without a list, all it knows. */
+export function offeredCommands(listed: readonly GatewayCommand[]): readonly SlashCommand[] {
+  if (listed.length === 0) return SLASH_COMMANDS;
+  const names = new Set(listed.map((command) => command.name.replace(/^\//, "")));
+  const known = SLASH_COMMANDS.filter((command) => names.has(command.name));
+  const others = listed
+    .map((command) => ({ ...command, name: command.name.replace(/^\//, "") }))
+    .filter((command) => !command.groupsOnly && !SLASH_COMMANDS.some((own) => own.name === command.name))
+    .map((command): SlashCommand => ({ name: command.name, about: "cmd.other", description: command.description, args: command.argsHint || undefined }));
+  return [...known, ...others];
+}
+
 /** What fits the text being written: command names, then their fixed arguments. Empty when it is no command line. */
-export function suggest(text: string): readonly Suggestion[] {
+export function suggest(text: string, commands: readonly SlashCommand[] = SLASH_COMMANDS): readonly Suggestion[] {
   const name = /^\/([\w-]*)$/.exec(text)?.[1]?.toLowerCase();
   if (name !== undefined) {
-    return SLASH_COMMANDS.filter((command) => command.name.startsWith(name)).map((command) => ({
+    return commands.filter((command) => command.name.startsWith(name)).map((command) => ({
       insert: `/${command.name}${command.args ? " " : ""}`,
       label: `/${command.name}`,
       hint: typeof command.args === "string" ? command.args : (command.args?.join(" | ") ?? ""),
       about: command.about,
+      description: command.description,
       complete: !command.args || (typeof command.args === "string" && command.args.startsWith("[")),
     }));
   }
   const argument = /^\/([\w-]+) ([\w-]*)$/.exec(text);
-  const command = SLASH_COMMANDS.find((candidate) => candidate.name === argument?.[1]?.toLowerCase());
+  const command = commands.find((candidate) => candidate.name === argument?.[1]?.toLowerCase());
   if (!argument || !command || !Array.isArray(command.args)) return [];
   return (command.args as readonly string[])
     .filter((value) => value.startsWith(argument[2] ?? "") && value !== argument[2])

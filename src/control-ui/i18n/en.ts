@@ -21,7 +21,6 @@ export const en = {
   "banner.restart": "The gateway is restarting. This page continues when it is back.",
   "banner.retryNow": "Try now",
 
-  "connect.title": "Connect to your gateway",
   "connect.connecting": "Connecting to your gateway…",
   "connect.token": "Gateway token",
   "connect.tokenHint": "Paste the token or the whole dashboard link.",
@@ -108,7 +107,9 @@ export const en = {
   "chat.suggest.2": "What is in my workspace?",
   "chat.suggest.3": "Show your status",
   "chat.suggest.3.send": "/status",
+  "chat.suggest.2.send": "list files",
   "chat.suggest.4": "How do I connect a model?",
+  "chat.suggest.4.send": "connect a model",
   "chat.offline": "No language model is connected: the built-in offline guide answers.",
   "chat.offline.how": "Connect a model",
 
@@ -178,7 +179,6 @@ export const en = {
   "channels.none.body": "With Telegram, for example: get a token from @BotFather, then run",
   "channels.state.connected": "Connected",
   "channels.state.running": "Running",
-  "channels.state.starting": "Starting",
   "channels.state.stopped": "Stopped",
   "channels.state.error": "Error",
   "channels.state.unconfigured": "Not set up",
@@ -208,7 +208,6 @@ export const en = {
 
   "sessions.title": "Sessions",
   "sessions.none": "No conversation yet.",
-  "sessions.open": "Open",
   "sessions.rename": "Rename",
   "sessions.rename.title": "Rename session",
   "sessions.rename.label": "Name",
@@ -251,11 +250,9 @@ export const en = {
 
   "dialog.cancel": "Cancel",
   "dialog.save": "Save",
-  "dialog.close": "Close",
   "copy.command": "Copy: {text}",
 
   "time.now": "just now",
-  "list.and": "and",
 
   "cmd.help": "Short list of what you can type",
   "cmd.commands": "All commands, skills included",
@@ -277,6 +274,7 @@ export const en = {
   "cmd.subagents": "List or steer sub-agents",
   "cmd.approve": "Answer a request to run a command",
   "cmd.export": "Save this conversation as an HTML file",
+  "cmd.other": "Command of the gateway",
   "cmd.restart": "Restart the gateway",
 } as const;
 

@@ -22,7 +22,6 @@ export const zhCN: Dictionary = {
   "banner.restart": "网关正在重启，恢复后本页会自动继续。",
   "banner.retryNow": "立即重试",
 
-  "connect.title": "连接到您的网关",
   "connect.connecting": "正在连接网关…",
   "connect.token": "网关令牌",
   "connect.tokenHint": "粘贴令牌，或粘贴完整的控制台链接。",
@@ -109,7 +108,9 @@ export const zhCN: Dictionary = {
   "chat.suggest.2": "我的工作区里有什么？",
   "chat.suggest.3": "显示当前状态",
   "chat.suggest.3.send": "/status",
+  "chat.suggest.2.send": "列出文件",
   "chat.suggest.4": "如何接入模型？",
+  "chat.suggest.4.send": "如何接入模型？",
   "chat.offline": "尚未接入语言模型，目前由内置的离线向导回答。",
   "chat.offline.how": "接入模型",
 
@@ -179,7 +180,6 @@ export const zhCN: Dictionary = {
   "channels.none.body": "以 Telegram 为例：向 @BotFather 获取令牌，然后执行",
   "channels.state.connected": "已连接",
   "channels.state.running": "运行中",
-  "channels.state.starting": "启动中",
   "channels.state.stopped": "已停止",
   "channels.state.error": "错误",
   "channels.state.unconfigured": "未设置",
@@ -209,7 +209,6 @@ export const zhCN: Dictionary = {
 
   "sessions.title": "会话",
   "sessions.none": "还没有对话。",
-  "sessions.open": "打开",
   "sessions.rename": "重命名",
   "sessions.rename.title": "重命名会话",
   "sessions.rename.label": "名称",
@@ -252,11 +251,9 @@ export const zhCN: Dictionary = {
 
   "dialog.cancel": "取消",
   "dialog.save": "保存",
-  "dialog.close": "关闭",
   "copy.command": "复制：{text}",
 
   "time.now": "刚刚",
-  "list.and": "和",
 
   "cmd.help": "可输入内容的简短列表",
   "cmd.commands": "全部命令，包括技能",
@@ -278,5 +275,6 @@ export const zhCN: Dictionary = {
   "cmd.subagents": "查看或引导子智能体",
   "cmd.approve": "回应执行命令的请求",
   "cmd.export": "将本对话保存为 HTML 文件",
+  "cmd.other": "网关命令",
   "cmd.restart": "重启网关",
 };

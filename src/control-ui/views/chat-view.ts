@@ -3,6 +3,7 @@ import type { AppContext } from "../context.ts";
 import { RpcError } from "../gateway/client.ts";
 import { loadSettings, saveSettings } from "../gateway/storage.ts";
 import { t } from "../i18n/index.ts";
+import type { TextKey } from "../i18n/index.ts";
 import type { SessionRow } from "../overview-store.ts";
 import { askDialog } from "../ui/dialog.ts";
 import { AppElement } from "../ui/element.ts";
@@ -16,6 +17,25 @@ import "./composer.ts";
 import "./thread.ts";
 
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
+
+interface Idea {
+  readonly label: TextKey;
+  readonly send: TextKey;
+}
+
+/** What to begin with; the offline guide understands set phrases. */
+const IDEAS: Readonly<Record<"model" | "offline", readonly Idea[]>> = {
+  model: [
+    { label: "chat.suggest.1", send: "chat.suggest.1" },
+    { label: "chat.suggest.2", send: "chat.suggest.2" },
+    { label: "chat.suggest.3", send: "chat.suggest.3.send" },
+  ],
+  offline: [
+    { label: "chat.suggest.4", send: "chat.suggest.4.send" },
+    { label: "chat.suggest.2", send: "chat.suggest.2.send" },
+    { label: "chat.suggest.3", send: "chat.suggest.3.send" },
+  ],
+};
 
 /** The chat page: session, conversation, composer. */
 class OcChatView extends AppElement {
@@ -75,13 +95,13 @@ class OcChatView extends AppElement {
 
   #empty() {
     const { offline } = this.ctx.overview.model;
-    const ideas = [offline ? "chat.suggest.4" : "chat.suggest.1", "chat.suggest.2", "chat.suggest.3"] as const;
+    const ideas = IDEAS[offline ? "offline" : "model"];
     return html`<div class="empty">
       <div class="empty-mark">${logo()}</div>
       <h2>${t("chat.empty.title")}</h2>
       <p>${t(offline ? "chat.empty.offline" : "chat.empty.body")}</p>
       <div class="ideas">
-        ${ideas.map((idea) => html`<button type="button" class="idea" @click=${() => this.ctx.chat.send(idea === "chat.suggest.3" ? t("chat.suggest.3.send") : t(idea), [])}>${t(idea)}</button>`)}
+        ${ideas.map((idea) => html`<button type="button" class="idea" @click=${() => this.ctx.chat.send(t(idea.send), [])}>${t(idea.label)}</button>`)}
       </div>
       <ul class="tips">
         <li>${t("chat.empty.tip.commands")}</li>
@@ -126,7 +146,7 @@ class OcChatView extends AppElement {
         ${!chat.loaded && chat.items.length === 0 && !chat.historyError ? html`<div class="loading"><span class="spinner" aria-hidden="true"></span>${t("chat.loading")}</div>` : nothing}
         <oc-thread ?hidden=${empty} .store=${chat} .thinking=${this.thinking} .name=${this.name}></oc-thread>
       </div>
-      <div class="chat-foot">${this.#notice()}<oc-composer .store=${chat} .client=${client}></oc-composer></div>
+      <div class="chat-foot">${this.#notice()}<oc-composer .store=${chat} .client=${client} .commands=${overview.commands}></oc-composer></div>
     `;
   }
 }

@@ -1,8 +1,8 @@
 import { html, nothing } from "lit";
 import { AttachmentError, dataUrl, MAX_IMAGES, readImage } from "../chat/attachments.ts";
 import type { Attachment, AttachmentProblem } from "../chat/attachments.ts";
-import { suggest } from "../chat/commands.ts";
-import type { Suggestion } from "../chat/commands.ts";
+import { offeredCommands, suggest } from "../chat/commands.ts";
+import type { GatewayCommand, Suggestion } from "../chat/commands.ts";
 import type { ChatStore } from "../chat/store.ts";
 import type { GatewayClient } from "../gateway/client.ts";
 import { readJson, writeJson } from "../gateway/storage.ts";
@@ -28,6 +28,7 @@ class OcComposer extends AppElement {
   static override properties = {
     store: { attribute: false },
     client: { attribute: false },
+    commands: { attribute: false },
     text: { state: true },
     attachments: { state: true },
     choice: { state: true },
@@ -36,6 +37,7 @@ class OcComposer extends AppElement {
   };
   declare store: ChatStore;
   declare client: GatewayClient;
+  declare commands: readonly GatewayCommand[];
   declare text: string;
   declare attachments: readonly Attachment[];
   declare choice: number;
@@ -46,6 +48,7 @@ class OcComposer extends AppElement {
 
   constructor() {
     super();
+    this.commands = [];
     this.text = "";
     this.attachments = [];
     this.choice = 0;
@@ -114,7 +117,7 @@ class OcComposer extends AppElement {
   }
 
   get #suggestions(): readonly Suggestion[] {
-    return this.closed ? [] : suggest(this.text);
+    return this.closed ? [] : suggest(this.text, offeredCommands(this.commands));
   }
 
   #take(suggestion: Suggestion): void {
@@ -243,7 +246,7 @@ class OcComposer extends AppElement {
       ${options.map(
         (option, index) => html`<li id="slash-${index}" role="option" class="suggestion ${index === this.choice ? "chosen" : ""}" aria-selected=${index === this.choice}
           @mousedown=${(event: Event) => event.preventDefault()} @click=${() => this.#take(option)}>
-          <code>${option.label}</code>${option.hint ? html`<span class="suggestion-hint">${option.hint}</span>` : nothing}<span class="suggestion-about">${t(option.about)}</span>
+          <code>${option.label}</code>${option.hint ? html`<span class="suggestion-hint">${option.hint}</span>` : nothing}<span class="suggestion-about">${option.description ?? t(option.about)}</span>
         </li>`,
       )}
     </ul>`;

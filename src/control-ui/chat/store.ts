@@ -245,7 +245,7 @@ export class ChatStore extends Observable {
 
   #flush(): void {
     const [next, ...rest] = this.queue;
-    if (!next || this.busy || this.#held || !this.#client.hello || !this.loaded) return;
+    if (!next || this.busy || this.#held || !this.#client.hello || !(this.loaded || this.historyError !== "")) return;
     this.#setQueue(rest);
     void this.#deliver(next);
   }

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Builds `dist/`: the bundle and the Control UI. Written last, the stamp says from when the sources were. */
+/** Builds `dist/`: the bundle and the Control UI. The stamp in it says from when the sources were. */
 const root = import.meta.dirname;
 const bin = (name: string): string => join(root, "node_modules", ".bin", name);
-const STAMP = join(root, "dist", "build-stamp.json");
+const DIST = join(root, "dist");
+const STAMP = join(DIST, "build-stamp.json");
 
 /** Newest change among what the build reads, ms. */
 export async function newestSourceMs(): Promise<number> {
@@ -25,7 +26,7 @@ export async function newestSourceMs(): Promise<number> {
 
 /** Is there a finished build that is newer than every source? */
 export async function isBuildFresh(): Promise<boolean> {
-  if (!existsSync(STAMP) || !existsSync(join(root, "dist", "entry.js"))) return false;
+  if (!existsSync(STAMP) || !existsSync(join(DIST, "entry.js"))) return false;
   const { sourceMs } = JSON.parse(await readFile(STAMP, "utf8")) as { sourceMs: number };
   return sourceMs >= (await newestSourceMs());
 }
@@ -41,14 +42,26 @@ function run(command: string, args: readonly string[]): Promise<void> {
   });
 }
 
-/** @throws Error with the tool's output when a part does not build */
+/**
+ * Builds beside `dist/` and takes its place at the end: a build that fails, or two at once, leave a whole one behind.
+ * @throws Error with the tool's output when a part does not build
+ */
 export async function build(): Promise<void> {
   const sourceMs = await newestSourceMs();
-  await rm(join(root, "dist"), { recursive: true, force: true });
-  await run(bin("tsdown"), ["--log-level", "warn"]);
-  await run(bin("vite"), ["build", "src/control-ui", "--logLevel", "warn"]);
-  await chmod(join(root, "dist", "entry.js"), 0o755);
-  await writeFile(STAMP, JSON.stringify({ sourceMs }));
+  const next = join(root, `dist.next-${process.pid}`);
+  try {
+    await rm(next, { recursive: true, force: true });
+    await Promise.all([
+      run(bin("tsdown"), ["--log-level", "warn", "--out-dir", next]),
+      ...(existsSync(join(root, "src", "control-ui", "index.html")) ? [run(bin("vite"), ["build", "src/control-ui", "--outDir", join(next, "control-ui"), "--emptyOutDir", "--logLevel", "warn"])] : []),
+    ]);
+    await chmod(join(next, "entry.js"), 0o755);
+    await writeFile(join(next, "build-stamp.json"), JSON.stringify({ sourceMs }));
+    await rm(DIST, { recursive: true, force: true });
+    await rename(next, DIST);
+  } finally {
+    await rm(next, { recursive: true, force: true });
+  }
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -13,6 +13,8 @@ import type { RunFlags } from "./gateway.ts";
 
 /** Longest time for an orderly end, ms; then the process ends anyway. */
 const MAX_CLOSE_MS = 35_000;
+/** A package manager passes Ctrl-C on that the terminal has sent already: within this time it is the same one, ms. */
+const FORWARDED_MS = 500;
 /** When Pi is surely loaded: its compiled code is kept then, in case the process is killed later. */
 const LATE_FLUSH_MS = 10_000;
 
@@ -57,9 +59,12 @@ interface Signals {
 function watchSignals(cli: Cli): Signals {
   let wish = Promise.withResolvers<Outcome>();
   let isEnding = false;
+  let firstAt = 0;
   const end = (signal: NodeJS.Signals): void => {
+    if (isEnding && performance.now() - firstAt < FORWARDED_MS) return;
     if (isEnding) process.exit(signal === "SIGINT" ? 130 : 143);
     isEnding = true;
+    firstAt = performance.now();
     cli.note(`${signal} received, stopping (once more to end at once)`);
     wish.resolve("stop");
   };

@@ -149,7 +149,7 @@ class Run {
   async #prepare(ref: ModelRef, selected: boolean, profileId: string | undefined): Promise<PreparedModel | undefined> {
     try {
       return await this.deps.models.prepare(ref, this.params.agent.id, {
-        profileId, preferredProfileId: selected ? this.params.preferredProfileId : undefined,
+        profileId, preferredProfileId: selected ? this.params.preferredProfileId : undefined, asFallback: !selected,
       });
     } catch (err) {
       const reason: FailoverReason = err instanceof ModelError ? (err.code === "no-key" ? "auth" : "model_not_found") : "unknown";

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -145,6 +147,50 @@ describe("doctor", () => {
     expect(modes).toEqual([0o600, 0o700, 0o600]);
     expect(existsSync(join(locks, "sessions.json.lock"))).toBe(false);
     expect((await h.run("doctor", "--fix")).stdout).not.toContain("✓");
+  });
+});
+
+describe("setting up", () => {
+  it("setup leaves a gateway that can start; onboard writes endpoint, model and token", async () => {
+    await using h = await createHome();
+    expect((await h.run("setup")).stdout).toMatch(/^Wrote .*\nWorkspace OK: .*\nSessions OK: /);
+    expect((await h.run("setup")).stdout).toMatch(/^Config OK/);
+    expect((await h.run("onboard")).code).toBe(1);
+    const flags = ["onboard", "--non-interactive", "--accept-risk"];
+    const twoKeys = await h.run(...flags, "--openai-api-key", "a", "--xai-api-key", "b");
+    expect([twoKeys.code, twoKeys.stderr]).toEqual([1, expect.stringContaining("--auth-choice")]);
+    const { code, value } = await h.json(...flags, "--json", "--custom-base-url", "http://127.0.0.1:4061/v1", "--custom-model-id", "gpt-4o", "--gateway-port", "19777");
+    expect([code, value]).toMatchObject([0, { mode: "local", authChoice: "custom-api-key", gateway: { port: 19777 } }]);
+    expect((await h.run("models", "status", "--plain")).stdout).toBe("custom-127-0-0-1-4061/gpt-4o\n");
+    expect((await h.run("config", "validate")).stdout).toContain("Config is valid");
+  });
+
+  it("chooses models and their fallbacks, and knows a reference that does not exist", async () => {
+    await using h = await createHome();
+    expect((await h.run("models", "set", "openai/gpt-4o")).stdout).toBe("Default model: openai/gpt-4o\n");
+    expect((await h.run("models", "fallbacks", "add", "anthropic/claude-sonnet-4-5")).code).toBe(0);
+    expect((await h.json("config", "get", "agents.defaults.model", "--json")).value).toEqual({ primary: "openai/gpt-4o", fallbacks: ["anthropic/claude-sonnet-4-5"] });
+    const [wrong, check, list] = await Promise.all([h.run("models", "set", "openai/no-such-model-9"), h.run("models", "status", "--check"), h.json("models", "list", "--json")]);
+    expect(wrong?.code).toBe(1);
+    expect(check?.code).toBe(1);
+    expect(list?.value).toMatchObject({ count: expect.any(Number) as number });
+  });
+});
+
+describe("an address where something else answers", () => {
+  it("is named as such, in time", async () => {
+    const server = createServer((_req, res) => res.end("hello"));
+    const silent = createTcpServer(() => undefined);
+    for (const s of [server, silent]) await new Promise<void>((resolve) => s.listen(0, "127.0.0.1", () => resolve()));
+    const [web, mute] = [server, silent].map((s) => String((s.address() as AddressInfo).port));
+    try {
+      const [a, b] = await Promise.all([home.runWith({ OPENCLAW_GATEWAY_PORT: web ?? "" }, "health"), home.runWith({ OPENCLAW_GATEWAY_PORT: mute ?? "" }, "health", "--timeout", "300")]);
+      expect([a?.code, a?.stderr]).toEqual([1, expect.stringContaining("answered HTTP 200 instead of opening a WebSocket")]);
+      expect([b?.code, b?.stderr]).toEqual([1, expect.stringContaining("within 300 ms")]);
+    } finally {
+      server.close();
+      silent.close();
+    }
   });
 });
 

@@ -129,6 +129,15 @@ describe("a gateway started with nothing configured", () => {
     expect((await h.run("gateway", "stop")).stdout).toContain("is running.");
   });
 
+  it("takes Ctrl-C that arrives twice at once as one, and drains", async () => {
+    await using h = await createHome();
+    const g = await h.startGateway();
+    g.child.kill("SIGINT");
+    g.child.kill("SIGINT");
+    expect(await g.ended).toBe(0);
+    expect(g.output()).toContain("stopping");
+  });
+
   it("is stopped by `gateway stop`, and its log is still read afterwards", async () => {
     await using h = await createHome();
     const g = await h.startGateway();

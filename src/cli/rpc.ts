@@ -49,8 +49,15 @@ export async function connect(cli: Cli, flags: Omit<RpcFlags, "timeout"> & { rea
 
 export function connectionError(err: unknown, target: GatewayTarget): unknown {
   if (!(err instanceof GatewayConnectError)) return err;
-  const hint = err.code === "unauthorized" && target.source === "cli --url" && !target.token && !target.password ? "With --url the secrets of the configuration are not sent: give --token or --password." : err.fix;
-  return new CliError(`${err.message}\n${describeTarget(target)}`, { code: err.code, fix: hint, details: { url: target.url, source: target.source }, cause: err });
+  return new CliError(`${err.message}\n${describeTarget(target)}`, { code: err.code, fix: hintFor(err, target), details: { url: target.url, source: target.source }, cause: err });
+}
+
+function hintFor(err: GatewayConnectError, target: GatewayTarget): string | undefined {
+  const isElsewhere = target.source !== "local loopback";
+  if (isElsewhere && err.code === "unreachable") return "Check the address, and that the gateway runs there.";
+  const isBare = target.source === "cli --url" && !target.token && !target.password;
+  if (isBare && err.code === "unauthorized") return "With --url the secrets of the configuration are not sent: give --token or --password.";
+  return err.fix;
 }
 
 /** Runs `work` on one connection and closes it. */

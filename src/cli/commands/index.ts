@@ -14,6 +14,7 @@ export interface CommandEntry {
 /** In the order of the help page. */
 export const COMMANDS: readonly CommandEntry[] = [
   { name: "setup", summary: "write the smallest config and create the workspace", load: async () => (await import("./setup.ts")).defineSetup },
+  { name: "onboard", summary: "set up gateway, model and key in one go (--non-interactive)", load: async () => (await import("./onboard.ts")).defineOnboard },
   { name: "gateway", summary: "run the gateway (default) or look at it", load: async () => (await import("./gateway.ts")).defineGateway },
   { name: "status", summary: "what runs, what answers, what is wrong", load: async () => (await import("./status.ts")).defineStatus },
   { name: "health", summary: "health of the running gateway", load: async () => (await import("./health.ts")).defineHealth },

@@ -5,7 +5,7 @@ import type { ConfigSnapshot } from "../../config/index.ts";
 import { sleep } from "../../infra/backoff.ts";
 import { errorText } from "../../infra/errors.ts";
 import { redactSecrets } from "../../infra/redact.ts";
-import type { GatewayClient } from "../../gateway/client/index.ts";
+import { GatewayConnectError, type GatewayClient } from "../../gateway/client/index.ts";
 import type { Cli } from "../cli.ts";
 import { tolerateConfig } from "../config-access.ts";
 import { CliError } from "../errors.ts";
@@ -64,7 +64,7 @@ export function defineLogs(command: Command, cli: Cli): void {
 
 async function showLogs(cli: Cli, flags: LogFlags): Promise<void> {
   const snapshot = await tolerateConfig(cli);
-  const reader = await openReader(cli, flags, snapshot);
+  let reader = await openReader(cli, flags, snapshot);
   const print = createPrinter(cli, flags);
   try {
     if (reader.notice !== undefined) print.notice(reader.notice);
@@ -74,7 +74,16 @@ async function showLogs(cli: Cli, flags: LogFlags): Promise<void> {
     if (tail.truncated && tail.lines.length < flags.limit) print.notice("Older lines were left out; raise --limit or --max-bytes to see them.");
     while (flags.follow) {
       await sleep(flags.interval);
-      tail = await reader.read(tail);
+      try {
+        tail = await reader.read(tail);
+      } catch (err) {
+        // The gateway restarts or ends: the same file is read on, from the same place.
+        if (!(err instanceof GatewayConnectError)) throw err;
+        reader.close();
+        reader = await openReader(cli, flags, snapshot);
+        print.notice(reader.notice ?? "Connected again.");
+        continue;
+      }
       if (tail.reset) print.notice("The log was begun anew.");
       for (const line of tail.lines) print.line(line);
     }

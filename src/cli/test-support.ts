@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ENTRY = join(import.meta.dirname, "..", "entry.ts");
+/** Shared by all homes, or every run would compile the sources anew. */
+const NODE_COMPILE_CACHE = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "cli-tests");
 
 export interface Run {
   readonly code: number | null;
@@ -39,7 +41,7 @@ export interface RunningGateway {
 
 function baseEnv(home: string, more: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = "", TMPDIR } = process.env;
-  return { PATH, ...(TMPDIR ? { TMPDIR } : {}), HOME: home, OPENCLAW_STATE_DIR: join(home, ".openclaw"), OPENCLAW_SKIP_LOCAL_MODELS: "1", ...more };
+  return { PATH, NODE_COMPILE_CACHE, ...(TMPDIR ? { TMPDIR } : {}), HOME: home, OPENCLAW_STATE_DIR: join(home, ".openclaw"), OPENCLAW_SKIP_LOCAL_MODELS: "1", ...more };
 }
 
 export function spawnCli(home: string, env: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess {

@@ -1,2 +1,1 @@
-export { main, runCli } from "./main.ts";
-export type { Streams } from "./cli.ts";
+export { main } from "./main.ts";

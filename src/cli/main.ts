@@ -29,7 +29,7 @@ function endOnClosedPipe(err: Error): void {
 }
 
 /** Parses, runs one command and returns the exit code (spec: cli-and-ui §3). Never throws for what a person did. */
-export async function runCli(argv: readonly string[], env: EnvRecord, streams: Streams): Promise<number> {
+async function runCli(argv: readonly string[], env: EnvRecord, streams: Streams): Promise<number> {
   const applied = applyProfileArgs(argv, env);
   if (applied.kind === "error") {
     streams.stderr.write(`${applied.message}\n`);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ConfigSnapshot } from "../config/index.ts";
-import { connectGateway, describeTarget, GatewayCallError, GatewayConnectError, resolveTarget, type GatewayClient, type GatewayTarget } from "../gateway/client/index.ts";
+import { connectGateway, describeTarget, GatewayConnectError, resolveTarget, type GatewayClient, type GatewayTarget } from "../gateway/client/index.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Cli } from "./cli.ts";
 import { createCliLogger, tolerateConfig } from "./config-access.ts";
@@ -76,5 +76,3 @@ export async function withGateway<T>(cli: Cli, flags: RpcFlags, work: (client: G
 /** One call; the answer is foreign data. */
 export const callGateway = (cli: Cli, flags: RpcFlags, method: string, params: unknown = {}): Promise<unknown> =>
   withGateway(cli, flags, (client) => client.request(method, params, { timeoutMs: flags.timeout, expectFinal: flags.expectFinal }));
-
-export const isCallError = (err: unknown): err is GatewayCallError => err instanceof GatewayCallError;

@@ -40,7 +40,7 @@ export interface GatewayClient {
   close(): void;
 }
 
-export const DEFAULT_CALL_TIMEOUT_MS = 10_000;
+const DEFAULT_CALL_TIMEOUT_MS = 10_000;
 /** What an operator at the command line may ask for; admin covers read and write. */
 const OPERATOR_SCOPES = ["operator.admin", "operator.approvals", "operator.pairing"];
 const ROLE = "operator";

@@ -13,6 +13,8 @@ export {
   isTranscriptHeader,
   isTranscriptMessage,
   loadTranscript,
+  relinkEntries,
+  TRANSCRIPT_VERSION,
   newEntryId,
   parseTranscriptLine,
   readLinesBackwards,

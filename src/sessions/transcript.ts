@@ -183,31 +183,59 @@ export async function loadTranscript(path: string): Promise<LoadedTranscript> {
   return { header, entries, damagedLines };
 }
 
+/** Entries whose parent was in a damaged line hang on the entry before them. */
+export function relinkEntries(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const known = new Set<string>();
+  let previous: string | null = null;
+  return entries.map((entry) => {
+    const parentId: string | null = entry.parentId === null || known.has(entry.parentId) ? entry.parentId : previous;
+    known.add(entry.id);
+    previous = entry.id;
+    return { ...entry, parentId };
+  });
+}
+
 /**
- * The last `limit` messages on the active branch, oldest first. Reads from the end of the file.
+ * The last `limit` messages on the active branch, oldest first. Reads from the end of the file; damaged lines are skipped.
  * `maxBytes` bounds what is kept in memory (the newest messages win).
  */
 export async function readRecentMessages(
   path: string,
   options: { readonly limit: number; readonly maxBytes: number; readonly includeEntry?: (entry: TranscriptEntry) => boolean },
 ): Promise<TranscriptEntry[]> {
+  const found = await walkBack(readLinesBackwards(path), options);
+  if (!found.isCut) return found.entries;
+  // The parent of an entry stood in a damaged line: the whole file tells what comes before it.
+  const linked = relinkEntries((await loadTranscript(path)).entries);
+  return (await walkBack(linked.toReversed().map((entry) => JSON.stringify(entry)), options)).entries;
+}
+
+async function walkBack(
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: Parameters<typeof readRecentMessages>[1],
+): Promise<{ readonly entries: TranscriptEntry[]; readonly isCut: boolean }> {
   const out: TranscriptEntry[] = [];
   let wanted: string | null | undefined;
   let bytes = 0;
-  for await (const line of readLinesBackwards(path)) {
+  let sawDamage = false;
+  let isEnded = false;
+  for await (const line of lines) {
     const entry = parseTranscriptLine(line);
+    if (!entry) sawDamage = true;
     if (!entry || isTranscriptHeader(entry)) continue;
     if (wanted !== undefined && entry.id !== wanted) continue;
     wanted = entry.parentId;
     if (isTranscriptMessage(entry) || entry.type === "compaction" || options.includeEntry?.(entry)) {
       bytes += line.length;
-      if (out.length > 0 && bytes > options.maxBytes) break;
+      isEnded = out.length > 0 && bytes > options.maxBytes;
+      if (isEnded) break;
       out.push(entry);
-      if (out.length >= options.limit) break;
+      isEnded = out.length >= options.limit;
     }
-    if (wanted === null) break;
+    isEnded ||= wanted === null;
+    if (isEnded) break;
   }
-  return out.reverse();
+  return { entries: out.reverse(), isCut: sawDamage && !isEnded && typeof wanted === "string" };
 }
 
 export async function fileSize(path: string): Promise<number> {

@@ -43,6 +43,24 @@ const bearer = { authorization: "Bearer T", "content-type": "application/json" }
 const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${g.url}${path}`, { method: "POST", headers: { ...bearer, ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });
 
+interface Choice {
+  readonly index: number;
+  readonly delta: { readonly content?: string };
+  readonly finish_reason?: string | null;
+}
+
+interface Answer {
+  readonly id: string;
+  readonly object: string;
+  readonly model: string;
+  readonly choices: readonly Choice[];
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
+  readonly data: readonly { readonly id: string }[];
+  readonly error: { readonly type: string; readonly message: string };
+}
+
+const readAnswer = async (res: Response): Promise<Answer> => (await res.json()) as Answer;
+
 interface Sse {
   readonly event: string | undefined;
   readonly data: string;
@@ -59,7 +77,7 @@ const ask = { model: "openclaw", messages: [{ role: "system", content: "Be brief
 
 it("answers an OpenAI client's chat completion as one JSON object", async () => {
   const res = await post("/v1/chat/completions", ask);
-  const body = await res.json();
+  const body = await readAnswer(res);
 
   expect(res.status).toBe(200);
   expect(body).toMatchObject({
@@ -76,20 +94,20 @@ it("streams a chat completion: role, text, finish, done", async () => {
 
   expect(res.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
   expect(events.at(-1)?.data).toBe("[DONE]");
-  const chunks = events.slice(0, -1).map((event) => JSON.parse(event.data));
+  const chunks = events.slice(0, -1).map((event) => JSON.parse(event.data) as Answer);
   expect(new Set(chunks.map((chunk) => chunk.id)).size).toBe(1);
   expect(chunks.every((chunk) => chunk.object === "chat.completion.chunk" && chunk.model === "openclaw")).toBe(true);
-  expect(chunks[0].choices[0]).toEqual({ index: 0, delta: { role: "assistant" } });
-  expect(chunks.at(-1).choices[0]).toEqual({ index: 0, delta: {}, finish_reason: "stop" });
+  expect(chunks[0]?.choices[0]).toEqual({ index: 0, delta: { role: "assistant" } });
+  expect(chunks.at(-1)?.choices[0]).toEqual({ index: 0, delta: {}, finish_reason: "stop" });
   const middle = chunks.slice(1, -1).map((chunk) => chunk.choices[0]);
   expect(middle.length).toBeGreaterThan(0);
-  expect(middle.every((choice) => choice.finish_reason === null)).toBe(true);
-  expect(middle.map((choice) => choice.delta.content).join("")).toBe(REPLY);
+  expect(middle.every((choice) => choice?.finish_reason === null)).toBe(true);
+  expect(middle.map((choice) => choice?.delta.content).join("")).toBe(REPLY);
 });
 
 it("answers a response request as one JSON object", async () => {
   const res = await post("/v1/responses", { model: "openclaw", input: "What is the capital?" });
-  const body = await res.json();
+  const body = await readAnswer(res);
 
   expect(res.status).toBe(200);
   expect(body).toMatchObject({
@@ -125,10 +143,10 @@ it("keeps the conversation of a named user", async () => {
 
 it("lists the agents as models", async () => {
   const res = await fetch(`${g.url}/v1/models`, { headers: bearer });
-  const body = await res.json();
+  const body = await readAnswer(res);
 
   expect(body.object).toBe("list");
-  expect(body.data.map((item: { id: string }) => item.id)).toEqual(["openclaw", "openclaw:main", "openclaw:work"]);
+  expect(body.data.map((item) => item.id)).toEqual(["openclaw", "openclaw:main", "openclaw:work"]);
   expect(body.data[0]).toMatchObject({ object: "model", created: expect.any(Number), owned_by: "openclaw" });
 });
 
@@ -152,7 +170,7 @@ it.each([
   ["/v1/responses", '{"model":"openclaw","input":[]}', /Missing user message/],
 ])("%s explains the body %s", async (path, body, words) => {
   const res = await post(path, body);
-  const answer = await res.json();
+  const answer = await readAnswer(res);
 
   expect(res.status).toBe(400);
   expect(answer.error.type).toBe("invalid_request_error");
@@ -166,7 +184,7 @@ it.each([
   const res = await post(path, JSON.stringify({ model: "openclaw", input: "x".repeat(size), messages: [] }));
 
   expect(res.status).toBe(413);
-  expect((await res.json()).error.message).toMatch(/large|bytes/i);
+  expect((await readAnswer(res)).error.message).toMatch(/large|bytes/i);
   expect((await fetch(`${g.url}/healthz`)).status).toBe(200);
 });
 
@@ -175,7 +193,7 @@ it("names an agent that does not exist, and does not create it", async () => {
   const byHeader = await post("/v1/responses", { model: "openclaw", input: "capital" }, { "x-openclaw-agent-id": "../x" });
 
   expect(byModel.status).toBe(400);
-  expect((await byModel.json()).error.message).toContain('Unknown agent "nobody"');
+  expect((await readAnswer(byModel)).error.message).toContain('Unknown agent "nobody"');
   expect(byHeader.status).toBe(400);
 });
 
@@ -201,7 +219,7 @@ it("refuses a request that changes something when it comes from a page elsewhere
   const bySite = await rawGet("/v1/chat/completions", { authorization: "Bearer T", "sec-fetch-site": "cross-site" }, "POST");
 
   expect(res.status).toBe(403);
-  expect((await res.json()).error.message).toContain("gateway.controlUi.allowedOrigins");
+  expect((await readAnswer(res)).error.message).toContain("gateway.controlUi.allowedOrigins");
   expect(bySite.status).toBe(403);
 });
 

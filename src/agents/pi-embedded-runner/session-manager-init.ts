@@ -1,4 +1,4 @@
-import { copyFile, stat } from "node:fs/promises";
+import { copyFile, readFile, stat } from "node:fs/promises";
 import type { SessionManager } from "@mariozechner/pi-coding-agent";
 import { isErrno, writeFileAtomic } from "../../infra/atomic-file.ts";
 import type { Logger } from "../../infra/log.ts";
@@ -12,6 +12,8 @@ import {
   queueByPath,
   readLinesBackwards,
   readTranscriptHeader,
+  relinkEntries,
+  TRANSCRIPT_VERSION,
   type TranscriptEntry,
   type TranscriptHeader,
 } from "../../sessions/index.ts";
@@ -52,8 +54,8 @@ export interface OpenTranscriptOptions {
  */
 export async function openTranscript(pi: PiModules, options: OpenTranscriptOptions): Promise<OpenTranscript> {
   const { path } = options;
-  const { header, isNew } = await ensureHeader(options);
-  const entries = isNew ? [] : await readContextEntries(path, options.budgetChars);
+  const { header, isNew } = await ensureHeader(pi, options);
+  const entries = isNew ? [] : await readOrRepair(options);
   const manager = pi.codingAgent.SessionManager.inMemory(options.cwd);
   // The only place that touches Pi's private fields: it has no other way to fill a manager or to own its persistence.
   const internals = manager as unknown as ManagerInternals;
@@ -115,18 +117,54 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
   };
 }
 
-async function ensureHeader(options: OpenTranscriptOptions): Promise<{ header: TranscriptHeader; isNew: boolean }> {
+async function readOrRepair(options: OpenTranscriptOptions): Promise<TranscriptEntry[]> {
+  const entries = await readContextEntries(options.path, options.budgetChars);
+  if (entries) return entries;
+  await repair(options, "a line in the middle was damaged");
+  return (await readContextEntries(options.path, options.budgetChars)) ?? [];
+}
+
+async function ensureHeader(pi: PiModules, options: OpenTranscriptOptions): Promise<{ header: TranscriptHeader; isNew: boolean }> {
   const { path } = options;
   const known = await readTranscriptHeader(path);
-  if (known) return { header: known, isNew: false };
+  if (known && (known.version ?? 1) >= TRANSCRIPT_VERSION) return { header: known, isNew: false };
+  if (known) return { header: await migrate(pi, options), isNew: false };
   const fresh = createHeader(options.sessionId, options.cwd, options.nowMs);
   if (await isEmptyOrMissing(path)) return { header: fresh, isNew: true };
-  const backup = `${path}.bak-${process.pid}-${options.nowMs}`;
+  return { header: await repair(options, "its header was damaged"), isNew: false };
+}
+
+/** Rebuilds the file of every line that can be parsed; a copy of the old one stays beside it. */
+async function repair(options: OpenTranscriptOptions, reason: string): Promise<TranscriptHeader> {
+  const { path } = options;
+  return queueByPath(path, async () => {
+    const backup = await keepCopy(options);
+    const { header = createHeader(options.sessionId, options.cwd, options.nowMs), entries, damagedLines } = await loadTranscript(path);
+    await writeFileAtomic(path, [header, ...relinkEntries(entries)].map((line) => `${JSON.stringify(line)}\n`));
+    options.log.warn("transcript has been rebuilt", { path, reason, backup, entries: entries.length, damagedLines });
+    return header;
+  });
+}
+
+/** Formats 1 (no ids) and 2 become format 3, as Pi does it; a copy of the old file stays beside it. */
+async function migrate(pi: PiModules, options: OpenTranscriptOptions): Promise<TranscriptHeader> {
+  const { path } = options;
+  return queueByPath(path, async () => {
+    const backup = await keepCopy(options);
+    const entries = pi.codingAgent.parseSessionEntries(await readFile(path, "utf8"));
+    pi.codingAgent.migrateSessionEntries(entries);
+    await writeFileAtomic(path, entries.map((entry) => `${JSON.stringify(entry)}\n`));
+    options.log.info("transcript of an older format has been converted", { path, backup, entries: entries.length });
+    const header = await readTranscriptHeader(path);
+    if (!header) throw new Error(`Transcript ${path} could not be converted; the old file is ${backup}`);
+    return header;
+  });
+}
+
+async function keepCopy({ path, nowMs }: OpenTranscriptOptions): Promise<string> {
+  const backup = `${path}.bak-${process.pid}-${nowMs}`;
   await copyFile(path, backup);
-  const { header = fresh, entries, damagedLines } = await loadTranscript(path);
-  await writeFileAtomic(path, [header, ...relink(entries)].map((line) => `${JSON.stringify(line)}\n`));
-  options.log.warn("transcript header was damaged and has been rebuilt", { path, backup, entries: entries.length, damagedLines });
-  return { header, isNew: false };
+  return backup;
 }
 
 async function isEmptyOrMissing(path: string): Promise<boolean> {
@@ -138,29 +176,19 @@ async function isEmptyOrMissing(path: string): Promise<boolean> {
   }
 }
 
-/** Entries whose parent was in a damaged line hang on the entry before them. */
-function relink(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
-  const known = new Set<string>();
-  let previous: string | null = null;
-  return entries.map((entry) => {
-    const parentId: string | null = entry.parentId !== null && known.has(entry.parentId) ? entry.parentId : previous;
-    known.add(entry.id);
-    previous = entry.id;
-    return { ...entry, parentId };
-  });
-}
-
 /**
  * The active branch from its end back to the last compaction's first kept entry, or to the budget, then to the user
- * message that starts the turn there. Damaged lines are skipped: their children hang on the next line that parses.
+ * message that starts the turn there. Undefined when a damaged line hides where the branch goes on.
  */
-async function readContextEntries(path: string, budgetChars: number): Promise<TranscriptEntry[]> {
+async function readContextEntries(path: string, budgetChars: number): Promise<TranscriptEntry[] | undefined> {
   const kept: TranscriptEntry[] = [];
   let wanted: string | null | undefined;
   let stopAt: string | undefined;
   let chars = 0;
+  let sawDamage = false;
   for await (const line of readLinesBackwards(path)) {
     const entry = parseTranscriptLine(line);
+    if (!entry || (!isTranscriptHeader(entry) && typeof entry.id !== "string")) sawDamage = true;
     if (!entry || isTranscriptHeader(entry) || typeof entry.id !== "string") continue;
     if (wanted !== undefined && entry.id !== wanted) continue;
     kept.push(entry);
@@ -169,8 +197,7 @@ async function readContextEntries(path: string, budgetChars: number): Promise<Tr
     if (stopAt === undefined && entry.type === "compaction" && typeof entry["firstKeptEntryId"] === "string") {
       stopAt = entry["firstKeptEntryId"];
     }
-    if (entry.id === stopAt || wanted === null) break;
-    if (chars > budgetChars && entry.message?.role === "user") break;
+    if (entry.id === stopAt || wanted === null || (chars > budgetChars && entry.message?.role === "user")) return kept.reverse();
   }
-  return kept.reverse();
+  return sawDamage && typeof wanted === "string" ? undefined : kept.reverse();
 }

@@ -3,7 +3,7 @@ import type { GroupToolPolicy } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
-import { resolveAgent, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
+import { resolveAgent, resolveDefaultAgentId, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { SessionEntry, SkillsSnapshot } from "../sessions/index.ts";
 import type { ModelRef, ModelService } from "./models/types.ts";
 import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./pi-embedded-runner/compact.ts";
@@ -238,7 +238,14 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     tools: (request) => buildTools(request, []),
     agent: agentOf,
     async warm() {
-      await deps.pi();
+      const modules = await deps.pi();
+      const agentId = resolveDefaultAgentId(config());
+      const { ref } = await options.models.selectDefault(agentId);
+      const prepared = await options.models.prepare(ref, agentId).catch(() => undefined); // no key: said when somebody asks
+      await ensureAgentWorkspace(agentOf(agentId));
+      if (!prepared || prepared.stream) return;
+      // Loads the provider's transport; the call is aborted before anything is sent.
+      await modules.ai.streamSimple(prepared.model, { messages: [] }, { signal: AbortSignal.abort(), apiKey: "warm-up", maxRetries: 0 }).result();
     },
     forgetSession(sessionId, sessionFile) {
       promptCache.delete(`${sessionId}||true`);

@@ -490,8 +490,11 @@ export function createConversation(deps: ConversationDeps): Conversation {
 
   async function work(sessionKey: string, session: SessionState, first: Prepared): Promise<void> {
     try {
-      await runBatch(sessionKey, [first], [], [], first.rows[0]?.client?.runId ?? randomUUID(), []);
+      let announce = await runBatch(sessionKey, [first], [], [], first.rows[0]?.client?.runId ?? randomUUID(), []);
       for (;;) {
+        // The end is told only when the next message would find the session free.
+        if (session.queue.depth === 0) session.running = false;
+        announce();
         const settings = resolveQueueSettings(deps.config(), first.message.channel, sessionEntrySync(sessionKey));
         if (session.queue.depth === 0 || draining) break;
         const wait = session.queue.lastEnqueuedAt + settings.debounceMs - clock.now();
@@ -502,15 +505,22 @@ export function createConversation(deps: ConversationDeps): Conversation {
         const batch = session.queue.take(settings.mode);
         if (!batch) break;
         const origins = batch.items.flatMap((item) => item.rows.flatMap((row) => (row.client ? [row.client.runId] : [])));
-        await runBatch(sessionKey, batch.items, batch.summary, batch.summarised, randomUUID(), origins);
+        announce = await runBatch(sessionKey, batch.items, batch.summary, batch.summarised, randomUUID(), origins);
       }
     } finally {
-      session.running = false;
-      if (session.queue.depth > 0 && !draining) {
-        const next = session.queue.take("followup");
-        if (next?.items[0]) submit(sessionKey, next.items[0]);
-      } else if (session.queue.depth === 0) states.delete(sessionKey);
+      if (states.get(sessionKey) === session) release(sessionKey, session);
     }
+  }
+
+  /** Ends a worker: what came meanwhile gets a new one. */
+  function release(sessionKey: string, session: SessionState): void {
+    session.running = false;
+    if (session.queue.depth === 0) {
+      states.delete(sessionKey);
+      return;
+    }
+    const next = draining ? undefined : session.queue.take("followup");
+    if (next?.items[0]) submit(sessionKey, next.items[0]);
   }
 
   function promptOf(item: Prepared, systemLines: readonly string[], abortedLastRun = false): string {
@@ -518,7 +528,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     return buildUserPrompt({ ctx: item.ctx, body, systemLines, abortedLastRun, isNewSession: item.isNewSession });
   }
 
-  async function runBatch(sessionKey: string, items: readonly Prepared[], summary: readonly string[], summarised: readonly Prepared[], runId: string, originRunIds: readonly string[]): Promise<void> {
+  async function runBatch(sessionKey: string, items: readonly Prepared[], summary: readonly string[], summarised: readonly Prepared[], runId: string, originRunIds: readonly string[]): Promise<() => void> {
     const last = items.at(-1) as Prepared;
     const rows = [...summarised, ...items].flatMap((item) => item.rows);
     inbox.bindRun(rows.map((row) => row.id), runId, sessionKey);
@@ -528,7 +538,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     const prompts = items.map((item, index) => promptOf(item, index === 0 ? lines : [], index === 0 && entry?.abortedLastRun === true));
     const prompt = buildCollectPrompt(prompts, summary, summarised.length);
     const trusted = pending.events.every((event) => event.trusted);
-    await turn({
+    const done = await turn({
       sessionKey, runId, item: last, rows, prompt, originRunIds,
       authority: { ...weakest(rows), isOwner: weakest(rows).isOwner && (trusted || lines.length === 0) },
       onDone: () => {
@@ -536,6 +546,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
         if (last.message.chat.type !== "direct") deps.history.clear(chatKey(last.message), deps.history.read(chatKey(last.message)).upTo);
       },
     });
+    return done?.announce ?? (() => undefined);
   }
 
   async function turn(input: {
@@ -612,6 +623,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
       extraSystemPrompt: [buildChatContext(ctx, "mention"), request.extraSystemPrompt].filter(Boolean).join("\n\n"),
     });
     deps.systemEvents.commit(sessionKey, pending.upTo);
+    outcome.announce();
     return { result: outcome.result, delivered: request.deliver ? await outcome.delivered : [] };
   }
 
@@ -665,11 +677,10 @@ export function createConversation(deps: ConversationDeps): Conversation {
     try {
       inbox.bindRun(ids, runId, sessionKey);
       const prompt = progress.kind === "open" ? undefined : promptOf(item, []);
-      await turn({ sessionKey, runId, item, rows, prompt, originRunIds: [], authority: item.authority, onDone: () => undefined });
+      const done = await turn({ sessionKey, runId, item, rows, prompt, originRunIds: [], authority: item.authority, onDone: () => undefined });
+      done?.announce();
     } finally {
-      session.running = false;
-      const next = session.queue.take("followup");
-      if (next?.items[0]) submit(sessionKey, next.items[0]);
+      release(sessionKey, session);
     }
   }
 

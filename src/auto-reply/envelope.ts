@@ -15,16 +15,29 @@ export function resolveEnvelopeZone(cfg: OpenClawConfig): EnvelopeZone {
 
 export function resolveUserZone(cfg: OpenClawConfig): string {
   const name = cfg.agents?.defaults?.userTimezone;
-  return name !== undefined && isTimeZone(name) ? name : Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return name !== undefined && isTimeZone(name) ? name : (stampFormat(undefined)?.resolvedOptions().timeZone ?? "UTC");
 }
 
 function isTimeZone(name: string): boolean {
+  return stampFormat(name) !== undefined;
+}
+
+/** Formatters by zone, pure tables of the runtime that take a millisecond to make; undefined for names that are no zone. */
+const formats = new Map<string | undefined, Intl.DateTimeFormat | undefined>();
+
+function stampFormat(timeZone: string | undefined): Intl.DateTimeFormat | undefined {
+  if (formats.has(timeZone)) return formats.get(timeZone);
+  let format: Intl.DateTimeFormat | undefined;
   try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
+    format = new Intl.DateTimeFormat("en-GB", {
+      ...(timeZone === undefined ? {} : { timeZone }), weekday: "short", year: "numeric", month: "2-digit", day: "2-digit",
+      hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZoneName: "short",
+    });
   } catch {
-    return false;
+    format = undefined; // not a zone the runtime knows
   }
+  formats.set(timeZone, format);
+  return format;
 }
 
 interface ZonedParts {
@@ -36,10 +49,7 @@ interface ZonedParts {
 }
 
 function zonedParts(atMs: number, timeZone: string | undefined): ZonedParts {
-  const parts = new Intl.DateTimeFormat("en-GB", {
-    ...(timeZone === undefined ? {} : { timeZone }), weekday: "short", year: "numeric", month: "2-digit", day: "2-digit",
-    hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZoneName: "short",
-  }).formatToParts(new Date(atMs));
+  const parts = (stampFormat(timeZone) ?? stampFormat("UTC"))?.formatToParts(new Date(atMs)) ?? [];
   const get = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? "";
   return {
     weekday: get("weekday"), date: `${get("year")}-${get("month")}-${get("day")}`, time: `${get("hour")}:${get("minute")}`,

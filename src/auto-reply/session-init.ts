@@ -31,7 +31,7 @@ export async function startSession(
     const { entry } = await sessions.reset(key, { patch: meta });
     return { entry, isNew: true, expired: known.systemSent ? freshness.reason : undefined };
   }
-  const entry = await sessions.update(key, meta);
+  const entry = isUnchanged(known, meta) ? known : await sessions.update(key, meta);
   return { entry, isNew: !known.systemSent, expired: undefined };
 }
 
@@ -54,4 +54,9 @@ function routeMeta(message: InboundMessage): SessionPatch {
     },
     ...(direct ? {} : { groupId: chat.id, ...(chat.title ? { subject: chat.title, displayName: `${message.channel}:${chat.title}` } : {}) }),
   };
+}
+
+function isUnchanged(entry: Readonly<SessionEntry>, patch: SessionPatch): boolean {
+  const current: Readonly<Record<string, unknown>> = { ...entry };
+  return Object.entries(patch).every(([field, value]) => JSON.stringify(current[field] ?? null) === JSON.stringify(value ?? null));
 }

@@ -54,6 +54,8 @@ export interface TurnResult {
   readonly payloads: readonly ReplyPayload[];
   /** The run was ended by the gateway's stop: nothing was said, it continues after the restart. */
   readonly suspended: boolean;
+  /** Tells clients how the run ended; to be called when the session is ready for the next message. */
+  readonly announce: () => void;
   /** Resolves when the channel has taken (or finally refused) the answer. */
   readonly delivered: Promise<readonly DeliveryResult[]>;
 }
@@ -116,8 +118,10 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     sink?.typing.stop();
   }
   await recordUsage(deps, input.sessionKey, entry, result);
-  if (!suspended) endChat(events, abortedBy, run?.partialText, result, shaped);
-  return { result, payloads: shaped, suspended, delivered };
+  const announce = (): void => {
+    if (!suspended) endChat(events, abortedBy, run?.partialText, result, shaped);
+  };
+  return { result, payloads: shaped, suspended, delivered, announce };
 }
 
 function sinkCallbacks(sink: ChannelSink, blockReply: BlockReplyConfig | undefined, typingMode: string): Partial<Parameters<AgentRuntime["run"]>[0]> {

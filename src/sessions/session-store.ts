@@ -72,7 +72,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
 
   const parse = (key: string, slot: Slot): Readonly<SessionEntry> | undefined => {
     if (slot.entry) return slot.entry;
-    const entry = toEntry(key, JSON.parse(slot.json.slice(slot.json.indexOf(":") + 1)));
+    const entry = toEntry(key, JSON.parse(valueText(key, slot.json)));
     slot.entry = entry;
     return entry;
   };
@@ -156,7 +156,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     const frozen = Object.freeze({ ...stripUndefined(entry), sessionKey: key });
     const json = serializeEntry(key, frozen);
     slots.set(key, { json, entry: frozen });
-    changed(key, JSON.stringify(frozen));
+    changed(key, valueText(key, json));
     return frozen;
   }
 
@@ -223,6 +223,11 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
       }
     },
   };
+}
+
+/** The entry's own JSON within its line of the file, `  "<key>": {…}`. */
+function valueText(key: string, memberText: string): string {
+  return memberText.slice(2 + JSON.stringify(key).length + 2);
 }
 
 const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -67,11 +67,14 @@ export function isTranscriptHeader(value: TranscriptHeader | TranscriptEntry | u
   return value?.type === "session";
 }
 
-/** Appends whole lines in one write; a torn last line of a killed process is closed first. */
-export async function appendTranscriptLines(path: string, lines: readonly string[]): Promise<void> {
+/**
+ * Appends whole lines in one write; a torn last line of a killed process is closed first. `knownGood`: this process has
+ * appended to the file before, so neither its folder nor its end need a look.
+ */
+export async function appendTranscriptLines(path: string, lines: readonly string[], knownGood = false): Promise<void> {
   if (lines.length === 0) return;
-  await ensureDir(dirname(path));
-  const lead = (await endsWithNewline(path)) ? "" : "\n";
+  if (!knownGood) await ensureDir(dirname(path));
+  const lead = knownGood || (await endsWithNewline(path)) ? "" : "\n";
   await appendFile(path, `${lead}${lines.join("\n")}\n`, { mode: FILE_MODE });
 }
 

@@ -67,6 +67,7 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
   let pending: string[] = isNew ? [JSON.stringify(header)] : [];
   let writing: Promise<void> = Promise.resolve();
   let scheduled = false;
+  let appended = false;
   const written = new WeakMap<object, Promise<void>>();
   const waiting = new Map<object, (done: Promise<void>) => void>();
 
@@ -78,8 +79,10 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
       const lines = pending;
       pending = [];
       try {
-        await appendTranscriptLines(path, lines);
+        await appendTranscriptLines(path, lines, appended);
+        appended = true;
       } catch (err) {
+        appended = false;
         pending = [...lines, ...pending];
         throw err;
       }

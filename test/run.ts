@@ -19,6 +19,7 @@ interface Check {
 const checks: readonly Check[] = [
   { name: "types", command: [bin("tsc"), "--noEmit"] },
   { name: "types of the Control UI", command: [bin("tsc"), "-p", "src/control-ui", "--noEmit"] },
+  { name: "types of the browser tests", command: [bin("tsc"), "-p", "test/browser", "--noEmit"] },
   { name: "lint and layers", command: [bin("oxlint"), "--type-aware", "--deny-warnings"] },
   { name: "dead code", command: [bin("knip"), "--no-progress"] },
   { name: "build", command: [process.execPath, "build.ts"] },

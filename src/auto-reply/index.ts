@@ -4,7 +4,6 @@ export type { CommandDefinition, CommandServices } from "./commands/contract.ts"
 export { builtInCommands, createCommandServices } from "./commands/index.ts";
 export { isAbortRequest } from "./abort-words.ts";
 export { stripPromptScaffolding } from "./user-prompt.ts";
-export { channelSection, sessionModel, toOutboundMedia } from "./turn.ts";
+export { channelSection, toOutboundMedia } from "./turn.ts";
 export type { ChatEvent } from "./reply/run-events.ts";
 export type { ReplyRoute } from "./reply/channel-sink.ts";
-export { formatZonedStamp } from "./envelope.ts";

@@ -21,7 +21,7 @@ import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { describePortOwners, findPortOwners } from "../infra/port-owner.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
 import { mainSessionKey, resolveAgent, resolveDefaultAgentId, type AgentRoots } from "../routing/index.ts";
-import { checkExposure, createAuthGate, resolveAuth } from "../security/index.ts";
+import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
 import { createAdmission, pairingText } from "./admission.ts";
 import type { GatewayContext } from "./context.ts";
@@ -283,7 +283,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     };
     cleanups.push(() => context.restart.cancel());
 
-    const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock });
+    const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock, whois: createTailscaleWhois() });
     const router = createMethodRouter<GatewayContext>(
       [...healthMethods, ...presenceMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
       context,

@@ -1,3 +1,3 @@
-export { extensionOf, mimeTypeOf, sniffImageType } from "./mime.ts";
+export { sniffImageType } from "./mime.ts";
 export { inboundMediaDir, saveMedia } from "./store.ts";
 export { resolveOutboundMedia, type ResolvedMedia, type ResolveMediaOptions } from "./outbound.ts";

@@ -144,7 +144,3 @@ export function isCronRunKey(key: string): boolean {
 export function subagentDepth(key: string): number {
   return key.split(":").filter((part) => part === "subagent").length;
 }
-
-export function cronSessionKey(agentId: string, jobId: string): string {
-  return `agent:${normalizeAgentId(agentId)}:cron:${jobId.toLowerCase()}`;
-}

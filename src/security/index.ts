@@ -1,4 +1,4 @@
-export { hostnameOf, isLoopbackAddress, isLoopbackHostname, matchesAddressList, normalizeAddress } from "./addresses.ts";
+export { matchesAddressList, normalizeAddress } from "./addresses.ts";
 export { bearerOf, createAuthGate, resolveAuth } from "./auth.ts";
 export type {
   AuthBudget,
@@ -9,19 +9,18 @@ export type {
   AuthResult,
   Credentials,
   ResolvedAuth,
-  TailscaleWhois,
-} from "./auth.ts";
+  TailscaleWhois } from "./auth.ts";
 export { authorize } from "./authorize.ts";
 export type { Action, Authority, MethodScope, Verdict } from "./authorize.ts";
 export { firstHeader, resolveClient } from "./client.ts";
 export type { PeerRequest, ResolvedClient } from "./client.ts";
 export type { SecurityConfig } from "./config.ts";
-export { createFailureLimiter, DEFAULT_FAILURE_LIMITS } from "./failure-limiter.ts";
+export { createFailureLimiter } from "./failure-limiter.ts";
 export type { FailureLimiter, FailureLimits } from "./failure-limiter.ts";
-export { exceedsJsonDepth, MAX_JSON_DEPTH, parseUntrustedJson } from "./json.ts";
-export { isHostKnown, isOriginAllowed, parseOrigin } from "./origin.ts";
+export { exceedsJsonDepth, parseUntrustedJson } from "./json.ts";
+export { isHostKnown, isOriginAllowed } from "./origin.ts";
 export { coversScope, coversScopes, OPERATOR_SCOPES } from "./scopes.ts";
 export type { OperatorScope } from "./scopes.ts";
-export { createToken, secretEquals, secretFingerprint } from "./secrets.ts";
+export { createToken, secretEquals } from "./secrets.ts";
 export { createTailscaleWhois } from "./tailscale-whois.ts";
 export { checkExposure } from "./exposure.ts";

@@ -21,7 +21,7 @@ export interface CachedSessionStore {
 /** One store object per sessions.json, so that two readers of one file cannot overwrite each other. */
 export const SESSION_STORE_CACHE = new Map<string, CachedSessionStore>();
 
-/** Calls `callback` after each append to that transcript; the result unsubscribes. */
+/** Calls `callback` after each append to that transcript; the result unsubscribes. @public for plugins */
 export function onSessionTranscriptUpdate(path: string, callback: (update: TranscriptUpdate) => void): () => void {
   const key = resolve(path);
   const set = listeners.get(key) ?? new Set();

@@ -1,4 +1,4 @@
-import { appendFile, open, readFile, stat, type FileHandle } from "node:fs/promises";
+import { appendFile, open, readFile, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ensureDir, FILE_MODE, isErrno } from "../infra/atomic-file.ts";
 
@@ -239,13 +239,4 @@ async function walkBack(
     if (isEnded) break;
   }
   return { entries: out.reverse(), isCut: sawDamage && !isEnded && typeof wanted === "string" };
-}
-
-export async function fileSize(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return 0;
-    throw err;
-  }
 }

@@ -50,7 +50,7 @@ it("runs a tool the model asks for and tells the client about it", async () => {
   const { text } = await client.chat("look at the disk");
 
   expect(text).toBe("The command printed tool-was-here.");
-  const phases = client.frames.filter((frame) => frame.event === "agent" && frame.payload?.["stream"] === "tool").map((frame) => (frame.payload?.["data"] as { phase: string }).phase);
+  const phases = client.frames.filter((frame) => frame.event === "agent" && frame.payload?.["stream"] === "tool").map((frame) => (frame.payload?.["data"] as { phase: string } | undefined)?.phase);
   expect(phases[0]).toBe("start");
   expect(phases.at(-1)).toBe("result");
 });

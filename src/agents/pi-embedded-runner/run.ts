@@ -2,7 +2,7 @@ import { sleep } from "../../infra/backoff.ts";
 import { errorText } from "../../infra/errors.ts";
 import { formatModelRef, ModelError, type FailoverReason, type ModelRef, type PreparedModel, type ThinkLevel } from "../models/types.ts";
 import type { AssistantText } from "../pi-embedded-subscribe.ts";
-import { classifyFailoverReason, errorKindOf, friendlyErrorText, isTransientReason, retryAfterMs } from "../pi-embedded-helpers.ts";
+import { classifyFailoverReason, errorKindOf, FailoverError, friendlyErrorText, isTransientReason, retryAfterMs } from "../pi-embedded-helpers.ts";
 import type { PiModules } from "../pi.ts";
 import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./compact.ts";
 import type { RunnerDeps } from "./deps.ts";
@@ -230,7 +230,8 @@ class Run {
   #giveUp(): void {
     if (this.signal.aborted || this.attempts.length <= 1) return;
     const list = this.attempts.map((attempt) => `${attempt.provider}/${attempt.model}: ${attempt.error.slice(0, 120)} (${attempt.reason})`);
-    this.deps.log.error("all models failed", { attempts: list.length, list });
+    const last = this.attempts.at(-1) as RunAttempt;
+    this.deps.log.error("all models failed", { err: new FailoverError(last.reason, last.provider, last.model, list.join(" | ")) });
     const distinct = new Set(this.attempts.map((attempt) => `${attempt.provider}/${attempt.model}`));
     if (distinct.size > 1) this.error = { kind: this.error?.kind ?? "internal", message: `⚠️ All models failed (${distinct.size}). Last: ${this.error?.message.replace(/^⚠️ /, "") ?? "unknown"}` };
   }

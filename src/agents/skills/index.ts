@@ -1,1 +1,1 @@
-export { buildSkillsSnapshot, loadSkills, parseFrontMatter, type Skill, type SkillRoots } from "./skills.ts";
+export { buildSkillsSnapshot, loadSkills, type Skill, type SkillRoots } from "./skills.ts";

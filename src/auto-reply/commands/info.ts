@@ -1,3 +1,4 @@
+import { estimateTokensFromChars } from "../../agents/index.ts";
 import type { CommandContext, CommandDefinition, CommandResult } from "./contract.ts";
 import { reply } from "./contract.ts";
 
@@ -63,7 +64,7 @@ export const whoami: CommandDefinition = {
   },
 };
 
-const size = (chars: number): string => `${chars} chars (~${Math.ceil(chars / 4)} tok)`;
+const size = (chars: number): string => `${chars} chars (~${estimateTokensFromChars(chars)} tok)`;
 
 export const context: CommandDefinition = {
   name: "context", aliases: [], description: "What fills the model's context", category: "status", argsHint: "list|detail|json", acceptsArgs: true, native: true,

@@ -1,5 +1,4 @@
 export { chunkIR } from "./chunk.ts";
-export { sliceIR } from "./ir.ts";
 export type { LinkSpan, MarkdownIR, StyleName, StyleSpan } from "./ir.ts";
 export { markdownToIR, markdownToText } from "./parse.ts";
 export type { MarkdownOptions } from "./parse.ts";

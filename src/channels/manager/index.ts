@@ -1,6 +1,4 @@
-export { RESTART_POLICY } from "./account-runner.ts";
 export type { RestartPolicy } from "./account-runner.ts";
-export { HEALTH_POLICY } from "./health-monitor.ts";
 export type { HealthPolicy } from "./health-monitor.ts";
 export { createChannelManager } from "./manager.ts";
 export type { ChannelManager, ChannelManagerOptions } from "./manager.ts";

@@ -83,7 +83,6 @@ export function unconfiguredReason(account: TelegramAccount, cfg: OpenClawConfig
   return `This bot token is already used by account "${first.accountId}"; give account "${account.accountId}" a bot of its own (${account.configPath}.botToken).`;
 }
 
-export const isCloudApi = (account: TelegramAccount): boolean => account.apiRoot === CLOUD_API_ROOT;
 
 interface ResolvedToken {
   readonly value: string | undefined;

@@ -1,5 +1,5 @@
 export type { Connection } from "./connection.ts";
 export { createPresenceStore, createPresenceTracker, presenceText } from "./presence.ts";
 export type { PresenceStore, PresenceTracker, PresenceUpdate } from "./presence.ts";
-export { createWsServer, DEFAULT_WS_LIMITS } from "./server.ts";
+export { createWsServer } from "./server.ts";
 export type { BroadcastOptions, WsLimits, WsServer, WsServerDeps } from "./server.ts";

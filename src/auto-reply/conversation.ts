@@ -17,6 +17,7 @@ import { resolveQueueSettings } from "./queue/settings.ts";
 import type { ReplyRoute } from "./reply/channel-sink.ts";
 import { buildFinalPayloads } from "./reply/redeliver.ts";
 import { createRunEvents } from "./reply/run-events.ts";
+import { matchResetTrigger } from "./reset-trigger.ts";
 import { startSession } from "./session-init.ts";
 import { redeliverFinals, runTurn, type TurnDeps, type TurnResult } from "./turn.ts";
 import { buildUserPrompt } from "./user-prompt.ts";
@@ -330,11 +331,11 @@ export function createConversation(deps: ConversationDeps): Conversation {
   async function runCommand(rows: readonly InboxRow[], ctx: MsgContext, base: Omit<CommandContext, "cfg" | "ctx" | "services" | "args" | "invokedAs">): Promise<CommandOutcome> {
     const body = ctx.BodyForCommands ?? "";
     const goOn = (text: string, notices: readonly string[] = []): CommandOutcome => ({ kind: "go-on", body: text, notices });
+    const afterReset = base.authority.commandAuthorized ? matchResetTrigger(body, deps.config().session?.resetTriggers) : undefined;
+    if (afterReset !== undefined) return resetByCommand(rows, base, afterReset);
     if (!body.includes("/")) return goOn(body);
     const services = deps.commandServices(conversation);
     const context = (args: string, invokedAs: string): CommandContext => ({ ...base, cfg: deps.config(), ctx, services, args, invokedAs });
-    const reset = /^\/(new|reset)(?:@\w+)?(?:\s+([\s\S]*))?$/i.exec(body.trim());
-    if (reset && base.authority.commandAuthorized) return resetByCommand(rows, base, (reset[2] ?? "").trim());
     const match = deps.registry.match(body);
     if (match) {
       if (!base.authority.commandAuthorized || (match.command.ownerOnly && !base.authority.isOwner)) return { kind: "done" }; // no answer to strangers

@@ -6,6 +6,7 @@ import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
 import { resolveOutboundMedia, type ResolveMediaOptions } from "../media/index.ts";
 import type { SessionEntry, SessionPatch, SessionService } from "../sessions/index.ts";
+import { sendAckReaction } from "./reply/ack-reaction.ts";
 import { createChannelSink, type ChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
 import { resolveResponsePrefix } from "./reply/prefix.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
@@ -79,6 +80,13 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
   const verbose = isGroup ? "off" : (asVerbose(entry.verboseLevel) ?? cfg.agents?.defaults?.verboseDefault ?? "off");
 
   if (typingMode === "instant") sink?.typing.start();
+  const removeAck =
+    input.route && input.plugin && input.prompt !== undefined
+      ? sendAckReaction({
+          cfg, plugin: input.plugin, route: input.route, isGroup, wasMentioned: input.ctx?.WasMentioned === true, log: deps.log,
+          section: channelSection(cfg, input.route.channel, input.route.accountId), identityEmoji: agent.config?.identity?.emoji,
+        })
+      : undefined;
   let result: EmbeddedPiRunResult;
   let abortedBy: ActiveRun["abortedBy"];
   let run: ActiveRun | undefined;
@@ -114,6 +122,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     if (suspended) await sink?.discardPreview();
     else if (result.meta.aborted && result.meta.abortReason !== "timeout") await sink?.discardPreview();
     else if (sink) ({ done: delivered } = await sink.finals(shaped));
+    if (!suspended) removeAck?.();
   } finally {
     sink?.typing.stop();
   }

@@ -15,6 +15,7 @@ import {
   type AgentRoots,
 } from "../routing/index.ts";
 import { appendTranscriptMessage } from "./append.ts";
+import { isSessionStoreCacheEnabled } from "./free-functions.ts";
 import { resolveTranscriptPath, transcriptFileName } from "./paths.ts";
 import { SESSION_STORE_CACHE } from "./process-registry.ts";
 import { archiveStamp, resetEntry } from "./reset.ts";
@@ -85,7 +86,7 @@ export function createSessionService(options: SessionServiceOptions): SessionSer
         log,
         pending: options.pending,
         withLock: options.withLock,
-        cacheEnabled: () => options.config().session?.cache !== false,
+        cacheEnabled: () => isSessionStoreCacheEnabled(options.config()),
       });
       opened.set(path, store);
       SESSION_STORE_CACHE.set(path, { store, loadedAt: clock.now(), storePath: path });

@@ -10,7 +10,6 @@ import { ChannelError, type DownloadedMedia, type InboundMediaRef } from "../con
 import { callSignal, type TelegramClient } from "./client.ts";
 import { failureText, readFailure } from "./errors.ts";
 
-
 const TRIES = 3;
 const RETRY = { initialMs: 1000, maxMs: 4000, factor: 2, jitter: 0 };
 

@@ -24,15 +24,46 @@ export const HONOURED_PREFIXES: readonly string[] = [
   "skills",
 ];
 
+/** Parts of honoured sections that have no effect yet; `*` stands for any one key or list item. */
+const WITHOUT_EFFECT: readonly string[] = [
+  ...["agents.defaults", "agents.list.*"].flatMap((agent) => [
+    `${agent}.heartbeat`, `${agent}.memorySearch`, `${agent}.contextPruning`, `${agent}.humanDelay`, `${agent}.imageModel`, `${agent}.cliBackends`,
+    `${agent}.elevatedDefault`, `${agent}.compaction.memoryFlush`, `${agent}.compaction.maxHistoryShare`, `${agent}.mediaMaxMb`,
+  ]),
+  "agents.defaults.subagents.allowAgents", "agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.model", "agents.defaults.subagents.thinking",
+  "agents.list.*.subagents", "heartbeat", "session.agentToAgent", "session.threadBindings", "session.parentForkMaxTokens", "session.maintenance",
+  "messages.tts", "messages.statusReactions", "messages.messagePrefix", "tools.elevated", "tools.links", "tools.loopDetection",
+  "tools.media", "tools.sessions", "tools.subagents", "tools.web", "tools.agentToAgent", "tools.exec.safeBins", "tools.exec.safeBinTrustedDirs",
+  "tools.exec.safeBinProfiles", "tools.exec.applyPatch", "tools.exec.node", "tools.message.broadcast", "tools.message.crossContext.marker",
+  "commands.bash", "commands.bashForegroundMs", "commands.config", "commands.debug", "commands.nativeSkills", "commands.restart",
+  "gateway.nodes", "gateway.tools", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
+  "logging.redactPatterns", "logging.redactSensitive", "skills.install", "skills.load.watch", "skills.load.watchDebounceMs",
+  "channels.modelByChannel", "channels.defaults.heartbeat",
+];
+
+/** Channels that are there; other known ones are accepted and do nothing yet. */
+const CHANNEL_SECTIONS = new Set(["telegram", "defaults", "modelByChannel"]);
+
 /** Keys of a configuration that nothing honours yet: the topmost ones, dotted. */
 export function findUnusedKeys(config: unknown, honoured: readonly string[] = HONOURED_PREFIXES): string[] {
   const unused: string[] = [];
-  const visit = (value: unknown, path: string): void => {
-    if (honoured.some((prefix) => path === prefix || path.startsWith(`${prefix}.`))) return;
-    if (isPlainObject(value) && honoured.some((prefix) => path === "" || prefix.startsWith(`${path}.`))) {
-      for (const [key, item] of Object.entries(value)) visit(item, path === "" ? key : `${path}.${key}`);
-    } else unused.push(path);
+  const visit = (value: unknown, keys: readonly string[]): void => {
+    const path = keys.join(".");
+    const [root, section] = keys;
+    if (WITHOUT_EFFECT.some((pattern) => matches(pattern, keys)) || (root === "channels" && section !== undefined && keys.length === 2 && !CHANNEL_SECTIONS.has(section))) {
+      unused.push(path);
+      return;
+    }
+    const inside = keys.length === 0 || honoured.some((prefix) => path === prefix || path.startsWith(`${prefix}.`) || prefix.startsWith(`${path}.`));
+    if (!inside) unused.push(path);
+    else if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, [...keys, String(index)]);
+    else if (isPlainObject(value)) for (const [key, item] of Object.entries(value)) visit(item, [...keys, key]);
   };
-  visit(config, "");
+  visit(config, []);
   return unused;
+}
+
+function matches(pattern: string, keys: readonly string[]): boolean {
+  const parts = pattern.split(".");
+  return parts.length === keys.length && parts.every((part, i) => part === "*" || part === keys[i]);
 }

@@ -99,7 +99,7 @@ function piMessages(path: string): string[] {
   });
 }
 
-const sentTexts = (model: MockModel): string => JSON.stringify((model.mock.getLastRequest()?.body as { messages: unknown[] }).messages);
+const sentTexts = (model: MockModel): string => JSON.stringify(model.mock.getLastRequest()?.body);
 
 it("opens a state directory of the reference with its history, and Pi reads what is written afterwards", async () => {
   const full1 = {

@@ -4,7 +4,7 @@ import type { ChannelPlugin, InboundMessage, InboundSystemEvent, MsgContext, Rec
 import { sleep } from "../infra/backoff.ts";
 import { errorText } from "../infra/errors.ts";
 import { dedupeKey, type Authority, type DeliveryResult, type Inbox, type InboxItem, type InboxRow, type PendingHistory, type SystemEvents } from "../delivery/index.ts";
-import { buildPeerSessionKey, resolveRoute } from "../routing/index.ts";
+import { resolveSessionKey } from "../routing/index.ts";
 import { resolveSendPolicy, type SessionEntry } from "../sessions/index.ts";
 import { isAbortRequest } from "./abort-words.ts";
 import type { CommandContext, CommandResult, CommandServices } from "./commands/contract.ts";
@@ -180,7 +180,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
       text: "", timestampMs: clock.now(), from: "", to: "", mentions: { bot: true, anyone: true, implicit: true },
     });
     if (verdict.kind !== "run") return { kind: "dropped", reason: verdict.kind };
-    const { sessionKey } = routeOf({ channel: event.channel, accountId: event.accountId, chat: event.chat, sender: { id: event.actorId } });
+    const { sessionKey } = resolveSessionKey(deps.config(), { channel: event.channel, accountId: event.accountId, chat: event.chat, sender: { id: event.actorId } });
     deps.systemEvents.push(sessionKey, event.text, { contextKey: event.contextKey, trusted: false });
     return { kind: "accepted", id: event.dedupeId };
   }
@@ -232,27 +232,13 @@ export function createConversation(deps: ConversationDeps): Conversation {
 
   // ── Understanding ────────────────────────────────────────────────────────
 
-  function routeOf(message: Pick<InboundMessage, "channel" | "accountId" | "chat" | "sender">): { agentId: string; sessionKey: string } {
-    const cfg = deps.config();
-    const { chat, sender } = message;
-    const { agentId } = resolveRoute(cfg, {
-      channel: message.channel, accountId: message.accountId, peer: { kind: chat.type, id: chat.type === "direct" ? sender.id : chat.id },
-    });
-    if (cfg.session?.scope === "global") return { agentId, sessionKey: "global" };
-    const sessionKey = buildPeerSessionKey({
-      agentId, channel: message.channel, accountId: message.accountId, chatType: chat.type, peerId: chat.type === "direct" ? sender.id : chat.id,
-      threadId: chat.threadId, isForum: chat.isForum, dmScope: cfg.session?.dmScope, identityLinks: cfg.session?.identityLinks,
-    });
-    return { agentId, sessionKey };
-  }
-
   async function handle(rows: readonly InboxRow[]): Promise<void> {
     const last = rows.at(-1);
     if (!last) return;
     const cfg = deps.config();
     const message = mergeRows(rows);
     const { client } = last;
-    const { agentId, sessionKey } = client ? { agentId: sessions.agentIdOf(client.sessionKey), sessionKey: client.sessionKey } : routeOf(message);
+    const { agentId, sessionKey } = client ? { agentId: sessions.agentIdOf(client.sessionKey), sessionKey: client.sessionKey } : resolveSessionKey(cfg, message);
     const authority = weakest(rows);
     const ids = rows.map((row) => row.id);
     const route = client ? undefined : replyRoute(message, last.id);

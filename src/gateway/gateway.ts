@@ -20,7 +20,7 @@ import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { describePortOwners, findPortOwners } from "../infra/port-owner.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
-import { mainSessionKey, resolveAgent, resolveDefaultAgentId, type AgentRoots } from "../routing/index.ts";
+import { listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
 import { createAdmission, pairingText } from "./admission.ts";
@@ -233,7 +233,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       channel: (id) => channels?.find(id),
       admit: createAdmission({
         config, roots, pairing, registry, channel: (id) => channels?.find(id),
-        activation: (message) => sessions.storeFor(resolveDefaultAgentId(config())).get(`agent:${resolveDefaultAgentId(config())}:${message.channel}:${message.chat.type}:${message.chat.id}`.toLowerCase())?.groupActivation,
+        activation: (message) => {
+          const { agentId, sessionKey } = resolveSessionKey(config(), message);
+          return sessions.storeFor(agentId).get(sessionKey)?.groupActivation;
+        },
       }),
       async requestPairing(message) {
         const plugin = channels?.find(message.channel);
@@ -247,7 +250,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
       version: options.version,
     });
-    const isTelegramOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
+    const channelsOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
     channels = createChannelManager({
       channels: [{ plugin: createTelegramPlugin({ env, log: log.child({ subsystem: "channels/telegram" }) }), origin: "builtin", provider: "telegram" }],
       config, log, clock, stateDir: paths.stateDir,
@@ -380,7 +383,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const ready = (async (): Promise<void> => {
       await adoptSingleSender().catch((err: unknown) => log.error("owner not adopted", { err }));
-      if (!isTelegramOff) await manager.startAll();
+      // What the ingress gate asks a store must be in memory before the first message.
+      for (const id of listAgentIds(config())) await sessions.storeFor(id).refresh();
+      if (!channelsOff) await manager.startAll();
       models.startProbes();
       await conversation.replay();
       phase = "ready";

@@ -21,3 +21,4 @@ export {
   type AgentRoots,
   type ResolvedAgent } from "./agents.ts";
 export { resolveRoute, type Route, type RouteInput } from "./bindings.ts";
+export { resolveSessionKey } from "./resolve-session-key.ts";

@@ -1,23 +1,16 @@
 import { defineConfig, type OxlintConfig } from "oxlint";
+import { forbiddenRooms, tiers } from "./test/layers.ts";
 
-/** Low to high: a room imports only from rooms before it. `channels/contract` is a room of its own, far below the channels. */
-const tiers: readonly (readonly string[])[] = [
-  ["infra"], ["config"], ["security"], ["media"], ["pairing"], ["routing"], ["sessions"], ["channels/contract"], ["delivery"],
-  ["memory", "tts", "browser", "nodes", "canvas"], ["agents"], ["auto-reply"], ["cron", "heartbeat", "hooks"], ["plugins"],
-  ["channels/format", "channels/manager", "channels/telegram"], ["gateway"], ["cli"],
-];
-
-const layers: NonNullable<OxlintConfig["overrides"]> = tiers.flatMap((rooms, level) =>
-  rooms.map((room) => {
-    const forbidden = tiers.slice(level).flat().filter((other) => other !== room && !(other === "channels/format" && room.startsWith("channels/")));
-    return {
-      files: [`src/${room}/**`],
-      rules: {
-        "no-restricted-imports": ["error" as const, { patterns: [{ regex: `^(\\.\\./)+(${forbidden.join("|") || "$^"})/`, message: `${room} may not import from a higher room` }] }],
-      },
-    };
-  }),
-);
+/** One rule per room, made from the table of tiers. */
+const layers: NonNullable<OxlintConfig["overrides"]> = tiers.flat().map((room) => ({
+  files: [`src/${room}/**`],
+  rules: {
+    "no-restricted-imports": [
+      "error" as const,
+      { patterns: [{ regex: `^(\\.\\./)+(${forbiddenRooms(room).join("|") || "$^"})/`, message: `${room} may not import from a higher room` }] },
+    ],
+  },
+}));
 
 const config: OxlintConfig = {
   plugins: ["typescript", "import", "unicorn", "oxc"],

@@ -45,6 +45,7 @@ import { presenceMethods } from "./methods/presence.ts";
 import { sessionMethods } from "./methods/sessions.ts";
 import { createMethodRouter, EVENTS } from "./protocol/index.ts";
 import { createRestartService } from "./restart.ts";
+import { announceRestart } from "./sentinel.ts";
 import { createPresenceStore, createPresenceTracker, createWsServer, type WsServer } from "./ws/index.ts";
 
 export interface GatewayOverrides {
@@ -388,6 +389,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       if (!channelsOff) await manager.startAll();
       models.startProbes();
       await conversation.replay();
+      await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       phase = "ready";
       const choice = await models.selectDefault(resolveDefaultAgentId(config()));
       log.info("ready", { model: `${choice.ref.provider}/${choice.ref.modelId}`, reason: choice.reason });

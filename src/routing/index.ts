@@ -1,7 +1,6 @@
 export type { ChatType } from "./types.ts";
 export {
   agentIdOfKey,
-  buildPeerSessionKey,
   canonicalSessionKey,
   DEFAULT_AGENT_ID,
   isCronRunKey,

@@ -28,7 +28,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
 const WITHOUT_EFFECT: readonly string[] = [
   ...["agents.defaults", "agents.list.*"].flatMap((agent) => [
     `${agent}.heartbeat`, `${agent}.memorySearch`, `${agent}.contextPruning`, `${agent}.humanDelay`, `${agent}.imageModel`, `${agent}.cliBackends`,
-    `${agent}.elevatedDefault`, `${agent}.compaction.memoryFlush`, `${agent}.compaction.maxHistoryShare`, `${agent}.mediaMaxMb`,
+    `${agent}.elevatedDefault`, `${agent}.timeFormat`, `${agent}.compaction.memoryFlush`, `${agent}.compaction.maxHistoryShare`, `${agent}.mediaMaxMb`,
   ]),
   "agents.defaults.subagents.allowAgents", "agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.model", "agents.defaults.subagents.thinking",
   "agents.list.*.subagents", "heartbeat", "session.agentToAgent", "session.threadBindings", "session.parentForkMaxTokens", "session.maintenance",

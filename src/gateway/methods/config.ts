@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ConfigWriteError, exportConfigSchema, parseJson5, redactConfigValue, redactSnapshot, type ConfigWriteOptions, type ConfigWriteResult } from "../../config/index.ts";
+import { ConfigWriteError, exportConfigSchema, parseJson5, planReload, redactConfigValue, redactSnapshot, type ConfigWriteOptions, type ConfigWriteResult } from "../../config/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, GatewayError, invalidRequest, type GatewayMethod, type MethodCall } from "../protocol/index.ts";
 import { empty } from "./schemas.ts";
@@ -83,6 +83,11 @@ export function createWriteLimiter(now: () => number): (call: MethodCall, method
 /** Hot keys take effect by themselves; only what needs it plans a restart. */
 async function finish(ctx: GatewayContext, result: ConfigWriteResult, params: { sessionKey?: string | undefined; note?: string | undefined; restartDelayMs?: number | undefined }, kind: "config-patch" | "config-apply"): Promise<unknown> {
   await ctx.source.reload();
+  const rules = ctx.channels.plugins.map((plugin) => ({ channelId: plugin.id, configPrefixes: plugin.reload?.configPrefixes ?? [`channels.${plugin.id}`], noopPrefixes: plugin.reload?.noopPrefixes }));
+  if (planReload(result.changedPaths, rules).kind !== "restart") {
+    const restart = { ok: true, pid: process.pid, signal: "SIGUSR1", delayMs: 0, reason: "applied without a restart", mode: "none", coalesced: false, cooldownMsApplied: 0 };
+    return { ...answer(result), restart, sentinel: null };
+  }
   const entry = params.sessionKey ? await ctx.sessions.get(ctx.sessions.canonicalKey(params.sessionKey)) : undefined;
   const { restart, sentinel } = await ctx.restart.schedule({
     reason: kind, kind, delayMs: params.restartDelayMs, sessionKey: params.sessionKey, note: params.note, deliveryContext: entry?.deliveryContext,

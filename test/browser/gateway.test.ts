@@ -29,7 +29,7 @@ async function startGateway(): Promise<Dashboard & AsyncDisposable> {
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       if (child.exitCode === null) await once(child, "exit");
-      await rm(home, { recursive: true, force: true });
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

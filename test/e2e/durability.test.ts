@@ -73,7 +73,7 @@ it("killed while the model is thinking: the message is answered once after the r
   await second.kill("SIGTERM");
 
   expect(answers(telegram, "pong")).toBe(1);
-  await rm(stateDir, { recursive: true, force: true });
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 it("killed while a tool runs: the tool is not run again and the answer comes once", async () => {
@@ -96,7 +96,7 @@ it("killed while a tool runs: the tool is not run again and the answer comes onc
 
   expect(answers(telegram, "done after the break")).toBe(1);
   expect((await readFile(marker, "utf8")).trim()).toBe("x");
-  await rm(stateDir, { recursive: true, force: true });
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 it("killed while the answer is being sent: it arrives, at most one piece twice", async () => {
@@ -116,7 +116,7 @@ it("killed while the answer is being sent: it arrives, at most one piece twice",
 
   expect(answers(telegram, "pong")).toBeGreaterThanOrEqual(1);
   expect(answers(telegram, "pong")).toBeLessThanOrEqual(2);
-  await rm(stateDir, { recursive: true, force: true });
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 it("stopped politely in mid-run: the run goes on in the next process", async () => {
@@ -135,7 +135,7 @@ it("stopped politely in mid-run: the run goes on in the next process", async () 
   await second.kill("SIGTERM");
 
   expect(TEXTS(telegram)).toEqual(["pong"]);
-  await rm(stateDir, { recursive: true, force: true });
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 }, 90_000);
 
 it("a web chat that was killed finishes under the same run id", async () => {
@@ -156,5 +156,5 @@ it("a web chat that was killed finishes under the same run id", async () => {
   await second.kill("SIGTERM");
   const sessions = await readdir(join(stateDir, "agents", "main", "sessions"));
   expect(sessions.filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
-  await rm(stateDir, { recursive: true, force: true });
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });

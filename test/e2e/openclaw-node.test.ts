@@ -61,6 +61,6 @@ it("the published client openclaw-node chats with streaming, finds the session a
     const again = await runClient(g, home, `return client.chatSync("stream once more");`);
     expect(again).toBe(reply);
   } finally {
-    await rm(home, { recursive: true, force: true });
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
 });

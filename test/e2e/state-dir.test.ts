@@ -83,7 +83,7 @@ async function open(files: Readonly<Record<string, string>>, config: Record<stri
       await client[Symbol.asyncDispose]();
       await g[Symbol.asyncDispose]();
       await model[Symbol.asyncDispose]();
-      await rm(dir, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

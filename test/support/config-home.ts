@@ -40,6 +40,6 @@ export async function createTestHome(config?: string, env: Record<string, string
     read: (name = "openclaw.json") => readFile(file(name), "utf8"),
     load: (more = {}) => loadConfig({ ...deps, ...more }),
     writer: (more = {}) => createConfigWriter({ ...deps, ...more }),
-    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

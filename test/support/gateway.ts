@@ -47,7 +47,7 @@ export async function startTestGateway(input: TestGatewayOptions = {}): Promise<
     gateway, stateDir, url: gateway.url, token: gateway.token ?? "", lines,
     async [Symbol.asyncDispose]() {
       await gateway.close("stop");
-      if (input.stateDir === undefined) await rm(stateDir, { recursive: true, force: true });
+      if (input.stateDir === undefined) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

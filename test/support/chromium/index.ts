@@ -30,7 +30,7 @@ export async function prepareChromium(): Promise<ChromiumLaunch> {
   const dir = join(modules, ".cache", `chromium-${VERSION}`);
   const ready = join(dir, ".ready");
   if (!existsSync(ready)) {
-    await rm(dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     await mkdir(dir, { recursive: true });
     await unpack(dir);
     await writeFile(join(dir, "fonts.conf"), fontsConf(dir));

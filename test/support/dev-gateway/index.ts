@@ -190,7 +190,7 @@ export async function startDevGateway(options: { readonly port?: number; readonl
       await ws.shutdown({ reason: "gateway stopping", restartExpectedMs: null });
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      await rm(stateDir, { recursive: true, force: true });
+      await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -97,7 +97,7 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
       stop.abort();
       await ended;
       if (!options.api) await api[Symbol.asyncDispose]();
-      if (!options.stateDir) await rm(stateDir, { recursive: true, force: true });
+      if (!options.stateDir) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

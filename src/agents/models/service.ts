@@ -48,7 +48,8 @@ const isProfileFailure = (reason: FailoverReason): reason is ProfileFailure => P
 /** Which model answers, with which key. One per gateway. */
 export function createModelService(options: ModelServiceOptions): ModelService {
   const { clock, log } = options;
-  const fetchFn = options.fetch ?? fetch;
+  // Only looked up when called: the global loads its HTTP client at first sight.
+  const fetchFn: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
   const config = options.config;
   const profiles = createAuthProfiles({ config, agentDir: options.agentDir, normalizeProvider, clock, log, fetch: fetchFn });
   const warned = new Set<string>();

@@ -1,3 +1,4 @@
+import http from "node:http";
 import { defineConfig, type UserConfig } from "tsdown";
 
 /** Optional packages that bundled SDKs try to load; absent ones stay unresolved imports that are never reached. */
@@ -20,6 +21,23 @@ const lazyJiti = {
   },
 };
 
+const HTTP = "\0node-http";
+const httpNames = Object.entries(Object.getOwnPropertyDescriptors(http)).flatMap(([name, { get }]) => (get ? [] : [name]));
+
+/** An `import` of node:http reads every export, also those that load Node's own undici (55 ms at start); this way does not. */
+const lightHttp = {
+  name: "light-http",
+  resolveId: {
+    order: "pre" as const,
+    handler: (id: string, _importer: string | undefined, { kind }: { kind: string }) =>
+      kind === "import-statement" && (id === "node:http" || id === "http") ? HTTP : null,
+  },
+  load: {
+    handler: (id: string) =>
+      id === HTTP ? `const http = process.getBuiltinModule("node:http");\nexport default http;\nexport const { ${httpNames.join(", ")} } = http;\n` : null,
+  },
+};
+
 const config: UserConfig = {
   platform: "node",
   target: "node22.18",
@@ -29,7 +47,7 @@ const config: UserConfig = {
   entry: { entry: "src/entry.ts" },
   clean: false,
   dts: false,
-  plugins: [lazyJiti],
+  plugins: [lazyJiti, lightHttp],
   deps: { neverBundle: [/^jiti$/, ...optional], onlyBundle: false },
 };
 

@@ -2,7 +2,10 @@
 const MAX_LOOKBACK = 512;
 const LOOKAHEAD = 32;
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made at first need: its tables take 20 ms to load, and plain text never needs them. */
+const graphemes = (text: string): Intl.Segments => (segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" })).segment(text);
 
 /** Code units that never combine with a neighbour of the same kind (CR LF is looked at by the caller). */
 function standsAlone(unit: number): boolean {
@@ -35,7 +38,7 @@ export function safeCutIndex(text: string, index: number, floor = 0): number {
   while (start > least && !isPlainBoundary(text, start)) start--;
   if (start > floor && splitsSurrogates(text, start)) start++;
   let best = -1;
-  for (const { index: at, segment } of graphemes.segment(text.slice(start, index + LOOKAHEAD))) {
+  for (const { index: at, segment } of graphemes(text.slice(start, index + LOOKAHEAD))) {
     const from = start + at;
     if (from > floor && from <= index) best = from;
     if (from + segment.length > index) break;

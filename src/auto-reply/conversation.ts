@@ -119,6 +119,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const states = new Map<string, SessionState>();
   const debounced = new Map<string, { rows: InboxRow[]; timer: NodeJS.Timeout }>();
   const working = new Set<Promise<unknown>>();
+  // Looked up before the first message of this process can be among them.
+  const leftOver = { rows: inbox.unfinished(), previews: deps.previews.orphans() };
   let draining = false;
 
   const state = (key: string): SessionState => {
@@ -617,13 +619,13 @@ export function createConversation(deps: ConversationDeps): Conversation {
   // ── Restart ──────────────────────────────────────────────────────────────
 
   async function replay(): Promise<void> {
-    for (const preview of deps.previews.orphans()) {
+    for (const preview of leftOver.previews.splice(0)) {
       deps.previews.closed(preview.id);
       await deps.channel(preview.channel)?.streaming?.closeOrphan?.(deps.config(), preview.accountId, preview.ref)?.catch((err: unknown) => log.warn("orphaned preview not closed", { err }));
     }
     deps.outbox.resume();
     const byRun = new Map<string, InboxRow[]>();
-    for (const row of inbox.unfinished()) {
+    for (const row of leftOver.rows.splice(0)) {
       const key = row.runId ?? row.id;
       byRun.set(key, [...(byRun.get(key) ?? []), row]);
     }

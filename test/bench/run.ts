@@ -50,9 +50,7 @@ const connect = (gateway: BenchGateway): Promise<TestClient> => connectClient(`h
 
 async function turn(client: TestClient, sessionKey: string): Promise<number> {
   const from = performance.now();
-  const runId = randomUUID();
-  await client.call("chat.send", { sessionKey, message: "ping", idempotencyKey: runId });
-  await client.chatEnd(runId);
+  await turnShared(client, sessionKey);
   client.frames.length = 0;
   return performance.now() - from;
 }
@@ -127,7 +125,8 @@ add({ what: "openclaw status, gateway up", budget: "≤ 600 ms", measured: `${st
 async function turnShared(client: TestClient, sessionKey: string): Promise<void> {
   const runId = randomUUID();
   await client.call("chat.send", { sessionKey, message: "ping", idempotencyKey: runId });
-  await client.chatEnd(runId);
+  const end = await client.chatEnd(runId);
+  if (end.payload?.["state"] !== "final") throw new Error(`a turn failed: ${JSON.stringify(end.payload)}`);
 }
 
 {

@@ -149,3 +149,17 @@ it.each([
   const next = await client.chat("again");
   expect([next.text, next.end.payload?.["errorMessage"]].join("")).not.toBe("");
 });
+
+it("answers a message that comes while the gateway is still starting exactly once", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/early/, { content: "pong" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents("mock/gpt-mock") } });
+
+  g.gateway.context.conversation.sendChat({ sessionKey: "agent:main:main", runId: "early-1", text: "early bird", attachments: [], scopes: ["operator.admin"], isOwner: true });
+  await g.gateway.ready;
+  await using client = await connectClient(g.url, g.token);
+  await expect.poll(() => g.gateway.context.conversation.isBusy("agent:main:main")).toBe(false);
+
+  const { messages } = await client.call<{ messages: { role: string }[] }>("chat.history", { sessionKey: "main" });
+  expect(messages.map((message) => message.role)).toEqual(["user", "assistant"]);
+  expect(model.mock.getRequests()).toHaveLength(1);
+});

@@ -85,7 +85,8 @@ export function createConfigSource(deps: ConfigSourceDeps): ConfigSource {
     const wanted = planReload(paths, deps.channelRules?.() ?? []);
     const mode = next.config.gateway?.reload?.mode ?? "hybrid";
     const plan = applyReloadMode(wanted, mode, paths);
-    deps.log.info(`config change detected; evaluating reload (${paths.join(", ")})`);
+    // What the start itself writes is not news.
+    deps.log[isWatching ? "info" : "debug"](`config change detected; evaluating reload (${paths.join(", ")})`);
     if (wanted.kind === "restart" && plan.kind !== "restart") {
       deps.log.warn(
         `config change requires gateway restart, ignored by gateway.reload.mode=${mode} (${wanted.restartPaths.join(", ")})`,

@@ -1,4 +1,4 @@
-import { fenceAt, parseFenceSpans, safeCutIndex, type FenceSpan } from "../../infra/text/index.ts";
+import { fenceAt, parseFenceSpans, splitMarkdown } from "../../infra/text/index.ts";
 
 export type BreakPreference = "paragraph" | "newline" | "sentence";
 
@@ -12,12 +12,15 @@ export interface BlockChunkerOptions {
 }
 
 interface Break {
-  /** End of the emitted text in the buffer. */
-  readonly at: number;
-  /** The code block that the cut falls into. */
-  readonly fence?: FenceSpan | undefined;
+  readonly block: string;
+  /** What stays in the buffer; begins with the opening line of a code block that was cut. */
+  readonly rest: string;
 }
 
+/** How far past `maxChars` one must see before a forced cut: a closing line or a joined character may still be coming. */
+const LOOKAHEAD_CHARS = 64;
+/** Blank lines at a cut, else the one blank there; the indentation of the next line stays. */
+const CUT_BLANKS = /^(?:(?:[ \t]*\n)+|\s)/;
 const PARAGRAPH_BREAK = /\n[ \t]*\n+/g;
 
 /**
@@ -59,7 +62,7 @@ export class BlockChunker {
       }
       const found = this.#findBreak(force);
       if (!found) return;
-      this.#cut(emit, found);
+      this.#take(emit, found);
     }
   }
 
@@ -75,11 +78,14 @@ export class BlockChunker {
         this.#buffer = this.#buffer.slice(found.index + found[0].length).replace(/^\n+/, "");
         continue;
       }
-      if (this.#buffer.length < this.#options.maxChars) return;
-      const hard = this.#findBreak(false, 1);
+      const hard = this.#isFull() ? this.#findBreak(false, 1) : undefined;
       if (!hard) return;
-      this.#cut(emit, hard);
+      this.#take(emit, hard);
     }
+  }
+
+  #isFull(): boolean {
+    return this.#buffer.length >= this.#options.maxChars + LOOKAHEAD_CHARS;
   }
 
   #findBreak(force: boolean, min = this.#options.minChars): Break | undefined {
@@ -88,59 +94,37 @@ export class BlockChunker {
     const spans = parseFenceSpans(buffer);
     const end = Math.min(buffer.length, maxChars);
     const least = force ? 1 : min;
+    const full = force || this.#isFull();
     const open = (at: number): boolean => at >= least && at <= end && at < buffer.length && !fenceAt(spans, at);
-    if (breakPreference === "paragraph") {
-      const at = lastMatch(buffer, end, PARAGRAPH_BREAK, open);
-      if (at !== undefined) return { at };
+    let at: number | undefined;
+    if (breakPreference === "paragraph") at = lastMatch(buffer, end, PARAGRAPH_BREAK, open);
+    if (breakPreference === "newline" || (breakPreference === "paragraph" && full)) {
+      at ??= lastIndexWhere(buffer, end, (i) => buffer[i] === "\n" && open(i));
     }
-    if (breakPreference !== "sentence" && (breakPreference === "newline" || buffer.length >= maxChars)) {
-      const at = lastIndexWhere(buffer, end, (i) => buffer[i] === "\n" && open(i));
-      if (at !== undefined) return { at };
-    }
-    if (breakPreference === "sentence" || buffer.length >= maxChars) {
-      const at = lastIndexWhere(buffer, end, (i) => isSentenceEnd(buffer, i) && open(i));
-      if (at !== undefined) return { at };
-    }
-    if (buffer.length < maxChars && !force) return undefined;
-    const space = lastIndexWhere(buffer, end, (i) => /\s/.test(buffer[i] ?? "") && open(i));
-    if (space !== undefined) return { at: space };
-    return this.#hardBreak(spans, end, least);
+    if (breakPreference === "sentence" || full) at ??= lastIndexWhere(buffer, end, (i) => isSentenceEnd(buffer, i) && open(i));
+    if (at !== undefined) return { block: buffer.slice(0, at), rest: buffer.slice(at).replace(CUT_BLANKS, "") };
+    return full ? this.#hardBreak(force) : undefined;
   }
 
-  /** Inside a code block: at a line end that leaves room for the closing line; else where no character is torn. */
-  #hardBreak(spans: readonly FenceSpan[], end: number, least: number): Break {
-    const buffer = this.#buffer;
-    const fence = fenceAt(spans, Math.min(end, buffer.length - 1)) ?? fenceAt(spans, end);
-    if (!fence) return { at: Math.max(safeCutIndex(buffer, end), Math.min(least, end)) };
-    if (fence.start >= least) return { at: fence.start };
-    const room = end - closingLine(buffer, fence).length - 1;
-    const content = buffer.indexOf("\n", fence.start) + 1;
-    const line = lastIndexWhere(buffer, room, (i) => buffer[i] === "\n" && i > content);
-    const at = line ?? safeCutIndex(buffer, Math.max(room, content + 1), content);
-    return at > content ? { at, fence } : { at: safeCutIndex(buffer, end) };
+  /** At the last blank, inside a code block at a line end that leaves room for the closing line, else between characters. */
+  #hardBreak(force: boolean): Break | undefined {
+    const [piece, next] = splitMarkdown(this.#buffer, this.#options.maxChars);
+    // Nothing but blanks follows so far: they may be part of a code block that goes on.
+    if (!piece || (!next && !force)) return undefined;
+    const block = piece.prefix + this.#buffer.slice(piece.start, piece.end) + piece.suffix;
+    if (!next) return { block, rest: "" };
+    const rest = this.#buffer.slice(next.start);
+    return { block, rest: next.prefix === "" ? rest.replace(CUT_BLANKS, "") : next.prefix + rest };
   }
 
-  #cut(emit: (block: string) => void, { at, fence }: Break): void {
-    const buffer = this.#buffer;
-    if (fence) {
-      const head = buffer.slice(0, at).replace(/\n$/, "");
-      const firstLine = buffer.slice(fence.start, buffer.indexOf("\n", fence.start));
-      this.#emit(emit, `${head}\n${closingLine(buffer, fence)}\n`);
-      this.#buffer = `${firstLine}\n${buffer.slice(at).replace(/^\n/, "")}`;
-      return;
-    }
-    this.#emit(emit, buffer.slice(0, at));
-    this.#buffer = buffer.slice(at).replace(/^\s?\n*/, "");
+  #take(emit: (block: string) => void, { block, rest }: Break): void {
+    this.#buffer = rest;
+    this.#emit(emit, block);
   }
 
   #emit(emit: (block: string) => void, text: string): void {
     if (text.trim() !== "") emit(text);
   }
-}
-
-function closingLine(buffer: string, fence: FenceSpan): string {
-  const match = /^[ ]{0,3}(`{3,}|~{3,})/.exec(buffer.slice(fence.start, fence.start + 64));
-  return match?.[0] ?? "```";
 }
 
 function lastIndexWhere(text: string, end: number, test: (index: number) => boolean): number | undefined {

@@ -60,14 +60,21 @@ function takeMediaLines(text: string): { text: string; media: string[] } {
   const media: string[] = [];
   const kept: string[] = [];
   let offset = 0;
+  let skipBlank = false;
   for (const line of text.split("\n")) {
     const match = fenceAt(spans, offset + 1) ? null : MEDIA_LINE.exec(line);
     const sources = match?.[1] ? parseMediaSources(match[1]) : undefined;
-    if (sources) media.push(...sources);
-    else kept.push(line);
+    if (sources) {
+      media.push(...sources);
+      // Blank lines before and after the removed one would add up.
+      skipBlank = (kept.at(-1) ?? "").trim() === "";
+    } else if (!skipBlank || line.trim() !== "") {
+      kept.push(line);
+      skipBlank = false;
+    }
     offset += line.length + 1;
   }
-  return { text: media.length > 0 ? kept.join("\n").replace(/\n{3,}/g, "\n\n").trim() : text, media };
+  return { text: media.length > 0 ? kept.join("\n").replace(/^(?:[ \t]*\n)+/, "").trimEnd() : text, media };
 }
 
 /** undefined when the line does not name a file or URL: then it is text. */

@@ -6,12 +6,16 @@ export interface BlockTagState {
   final: boolean;
   /** Inside a code span or block: the run of back-ticks or tildes that closes it, else "". */
   code: string;
+  /** The code goes on after the line that opened it with three or more: only a run at a line start closes it. */
+  fenced: boolean;
+  /** Nothing but blanks so far on the current line. */
+  lineBlank: boolean;
   /** A tail that may become a tag when more text arrives. */
   held: string;
 }
 
 export function createBlockTagState(): BlockTagState {
-  return { thinking: false, final: false, code: "", held: "" };
+  return { thinking: false, final: false, code: "", fenced: false, lineBlank: true, held: "" };
 }
 
 export interface StripBlockTagsOptions {
@@ -23,6 +27,7 @@ export interface StripBlockTagsOptions {
 
 const TAG = /^<\s*(\/?)\s*(think|thinking|thought|antthinking|final)\s*>/i;
 const TAG_START = /^<\s*\/?\s*[a-z]*\s*$/i;
+const MAX_TAG_CHARS = 24;
 const NAMES = ["think", "thinking", "thought", "antthinking", "final"];
 
 /** Source: spec agent-pipeline-output §6.1. Mutates `state`. */
@@ -36,25 +41,20 @@ export function stripBlockTags(text: string, state: BlockTagState, options: Stri
   };
   while (at < input.length) {
     const rest = input.slice(at);
-    const ticks = /^(`+|~{3,})/.exec(rest)?.[0];
+    const ticks = /^(`+|~+)/.exec(rest)?.[0];
     if (ticks) {
       if (!options.flush && at + ticks.length === input.length) {
         state.held = rest;
         break;
       }
-      if (state.code === "" && !state.thinking) state.code = ticks[0] === "`" || atLineStart(input, at, out) ? ticks : "";
-      else if (closes(state.code, ticks)) state.code = "";
+      applyTicks(state, ticks);
       keep(ticks);
       at += ticks.length;
       continue;
     }
-    if (rest[0] === "\n" && state.code.length > 0 && state.code.length < 3) {
-      // A code span ends at the latest with its paragraph: an odd back-tick must not hide everything after it.
-      if (/^\n\s*\n/.test(rest)) state.code = "";
-    }
     if (rest[0] === "<" && state.code === "") {
       const tag = TAG.exec(rest);
-      if (tag) {
+      if (tag && tag[0].length <= MAX_TAG_CHARS) {
         applyTag(state, tag[1] === "/", (tag[2] ?? "").toLowerCase());
         at += tag[0].length;
         continue;
@@ -64,6 +64,7 @@ export function stripBlockTags(text: string, state: BlockTagState, options: Stri
         break;
       }
     }
+    trackLine(state, rest[0] as string);
     keep(rest[0] as string);
     at++;
   }
@@ -76,18 +77,30 @@ function applyTag(state: BlockTagState, closing: boolean, name: string): void {
 }
 
 function mayBecomeTag(rest: string): boolean {
-  if (rest.length > 24 || !TAG_START.test(rest)) return false;
+  if (rest.length > MAX_TAG_CHARS || !TAG_START.test(rest)) return false;
   const name = rest.replace(/[<\s/]/g, "").toLowerCase();
   return name === "" || NAMES.some((full) => full.startsWith(name));
 }
 
-function closes(open: string, ticks: string): boolean {
-  if (open === "") return false;
-  if (open[0] !== ticks[0]) return false;
-  return open.length >= 3 ? ticks.length >= open.length : ticks.length === open.length;
+function applyTicks(state: BlockTagState, ticks: string): void {
+  const { code, lineBlank } = state;
+  state.lineBlank = false;
+  if (code !== "") {
+    const closes = code[0] === ticks[0] && (state.fenced ? lineBlank && ticks.length >= code.length : ticks.length === code.length);
+    if (closes) state.code = "";
+  } else if (!state.thinking && (ticks[0] === "`" || (lineBlank && ticks.length >= 3))) {
+    state.code = ticks;
+    state.fenced = false;
+  }
 }
 
-function atLineStart(input: string, at: number, out: string): boolean {
-  const before = at > 0 ? input[at - 1] : out.at(-1);
-  return before === undefined || before === "\n" || before === " ";
+function trackLine(state: BlockTagState, char: string): void {
+  if (char !== "\n") {
+    state.lineBlank &&= /\s/.test(char);
+    return;
+  }
+  if (state.code.length >= 3) state.fenced = true;
+  // A code span ends at the latest with its paragraph: an odd back-tick must not hide everything after it.
+  else if (state.lineBlank) state.code = "";
+  state.lineBlank = true;
 }

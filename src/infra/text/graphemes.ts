@@ -51,5 +51,7 @@ export function safeCutIndex(text: string, index: number, floor = 0): number {
 /** The longest start of `text` with at most `max` UTF-16 units that tears no character. */
 export function truncateText(text: string, max: number): string {
   if (text.length <= max) return text;
-  return max <= 0 ? "" : text.slice(0, Math.min(max, safeCutIndex(text, max)));
+  if (max <= 0) return "";
+  const cut = safeCutIndex(text, max);
+  return text.slice(0, cut <= max ? cut : max - 1);
 }

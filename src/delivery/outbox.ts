@@ -79,6 +79,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const setState = journal.statement("UPDATE outbox SET state = ?, attempts = ?, repeats = ?, error = ? WHERE id = ?");
   const setPart = journal.statement("UPDATE outbox SET parts_sent = ?, message_ids = ? WHERE id = ?");
   const settle = journal.statement("UPDATE outbox SET state = ?, error = ?, message_ids = ?, settled_at = ? WHERE id = ?");
+  const findRow = journal.statement("SELECT * FROM outbox WHERE id = ?");
   const find = journal.statement("SELECT state, error, message_ids FROM outbox WHERE id = ?");
 
   function lookup(id: string): DeliveryResult | "open" | undefined {
@@ -120,6 +121,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       row.attempts++;
       setState.run("sending", row.attempts, row.repeats, null, request.id);
       const outcome = await attempt(row);
+      if ("sentParts" in outcome) row.partsSent = Math.max(row.partsSent, outcome.sentParts ?? 0);
       switch (outcome.kind) {
         case "sent":
           return finish(row, { kind: "sent", messageIds: [...row.messageIds, ...outcome.messageIds], chatId: outcome.chatId });
@@ -187,6 +189,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     deliver(request, firstAttempt) {
       const known = lookup(request.id);
       if (known && known !== "open") return Promise.resolve(known);
+      const left = known === "open" && !running.has(request.id) ? findRow.get(request.id) : undefined;
+      // An earlier process may have sent parts of it, or all.
+      if (left) return enqueue(toRow(left));
       const now = clock.now();
       const expiresAt = now + (request.ttlMs ?? DEFAULT_TTL_MS);
       const { message } = request;

@@ -20,6 +20,11 @@ export function createPendingSessionLog(journal: Journal): PendingSessionLog {
   };
 }
 
+/** Where numbering goes on. A number is never given twice, so that an old `upTo` cannot take away what came later. */
+function lastSeq(journal: Journal, table: "history" | "system_events"): number {
+  return Number(journal.statement(`SELECT COALESCE(MAX(seq), 0) AS seq FROM ${table}`).get()?.["seq"] ?? 0);
+}
+
 export interface HistoryLine {
   readonly sender: string;
   readonly body: string;
@@ -37,20 +42,21 @@ export interface PendingHistory {
 const MAX_CHATS = 1000;
 
 export function createPendingHistory(journal: Journal): PendingHistory {
-  const add = journal.statement(
-    "INSERT INTO history (chat, seq, at, sender, body) VALUES (?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM history WHERE chat = ?), ?, ?, ?)",
+  const add = journal.statement("INSERT INTO history (chat, seq, at, sender, body) VALUES (?, ?, ?, ?, ?)");
+  const trim = journal.statement(
+    "DELETE FROM history WHERE chat = ? AND seq NOT IN (SELECT seq FROM history WHERE chat = ? ORDER BY seq DESC LIMIT ?)",
   );
-  const trim = journal.statement("DELETE FROM history WHERE chat = ? AND seq <= (SELECT MAX(seq) FROM history WHERE chat = ?) - ?");
   const evict = journal.statement(
     "DELETE FROM history WHERE chat IN (SELECT chat FROM history GROUP BY chat ORDER BY MAX(at) DESC LIMIT -1 OFFSET ?)",
   );
   const read = journal.statement("SELECT seq, at, sender, body FROM history WHERE chat = ? ORDER BY seq");
   const clear = journal.statement("DELETE FROM history WHERE chat = ? AND seq <= ?");
+  let seq = lastSeq(journal, "history");
   let adds = 0;
   return {
     add(chat, line, limit) {
       if (limit <= 0) return;
-      add.run(chat, chat, line.atMs, line.sender, line.body);
+      add.run(chat, ++seq, line.atMs, line.sender, line.body);
       trim.run(chat, chat, limit);
       if (++adds % 100 === 0) evict.run(MAX_CHATS);
     },
@@ -87,12 +93,11 @@ const NOISE = /reason periodic|heartbeat poll|heartbeat wake|^read heartbeat\.md
 export function createSystemEvents(journal: Journal, clock: Clock): SystemEvents {
   const last = journal.statement("SELECT text FROM system_events WHERE session_key = ? ORDER BY seq DESC LIMIT 1");
   const drop = journal.statement("DELETE FROM system_events WHERE session_key = ? AND context_key = ?");
-  const add = journal.statement(
-    "INSERT INTO system_events (session_key, seq, at, text, context_key, trusted) VALUES (?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM system_events WHERE session_key = ?), ?, ?, ?, ?)",
-  );
+  const add = journal.statement("INSERT INTO system_events (session_key, seq, at, text, context_key, trusted) VALUES (?, ?, ?, ?, ?, ?)");
   const trim = journal.statement(
-    "DELETE FROM system_events WHERE session_key = ? AND seq <= (SELECT MAX(seq) FROM system_events WHERE session_key = ?) - ?",
+    "DELETE FROM system_events WHERE session_key = ? AND seq NOT IN (SELECT seq FROM system_events WHERE session_key = ? ORDER BY seq DESC LIMIT ?)",
   );
+  let seq = lastSeq(journal, "system_events");
   const read = journal.statement("SELECT seq, at, text, trusted FROM system_events WHERE session_key = ? ORDER BY seq");
   const commit = journal.statement("DELETE FROM system_events WHERE session_key = ? AND seq <= ?");
   return {
@@ -100,7 +105,7 @@ export function createSystemEvents(journal: Journal, clock: Clock): SystemEvents
       const line = text.trim();
       if (line === "" || NOISE.test(line) || last.get(sessionKey)?.["text"] === line) return;
       if (contextKey) drop.run(sessionKey, contextKey);
-      add.run(sessionKey, sessionKey, clock.now(), line, contextKey ?? null, trusted ? 1 : 0);
+      add.run(sessionKey, ++seq, clock.now(), line, contextKey ?? null, trusted ? 1 : 0);
       trim.run(sessionKey, sessionKey, MAX_EVENTS);
     },
     peek(sessionKey) {

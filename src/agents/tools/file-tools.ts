@@ -134,11 +134,14 @@ export function createEditTool({ access }: FileToolOptions): AgentTool {
 
 /** Exact first, else with blanks, quotes and dashes normalised; line ends and BOM of the file are kept. */
 export function replaceOnce(text: string, oldText: string, newText: string, path: string): string {
-  const crlf = text.includes("\r\n");
-  const body = crlf ? text.replaceAll("\r\n", "\n") : text;
-  const wanted = oldText.replaceAll("\r\n", "\n");
-  const replacement = newText.replaceAll("\r\n", "\n");
-  const restore = (value: string): string => (crlf ? value.replaceAll("\n", "\r\n") : value);
+  const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  // A file of mixed line ends is taken as it is: converting it would change lines nobody spoke of.
+  const crlf = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+  const plain = (value: string): string => (crlf ? value.replaceAll("\r\n", "\n") : value);
+  const body = plain(text.slice(bom.length));
+  const wanted = plain(oldText.replace(/^\uFEFF/, ""));
+  const replacement = plain(newText.replace(/^\uFEFF/, ""));
+  const restore = (value: string): string => bom + (crlf ? value.replaceAll("\n", "\r\n") : value);
   const exact = occurrences(body, wanted);
   if (exact.length === 1) return restore(body.slice(0, exact[0]) + replacement + body.slice((exact[0] as number) + wanted.length));
   if (exact.length > 1) throw new Error(`Found ${exact.length} occurrences of the text in ${path}. Add surrounding lines so that it is unique.`);
@@ -153,7 +156,7 @@ export function replaceOnce(text: string, oldText: string, newText: string, path
 
 function occurrences(text: string, wanted: string): number[] {
   const out: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + Math.max(1, wanted.length))) out.push(at);
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) out.push(at);
   return out;
 }
 

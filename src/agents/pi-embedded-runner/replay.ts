@@ -18,7 +18,8 @@ const MAX_LINES = 5000;
 export async function inspectRunProgress(path: string, runId: string): Promise<RunProgress> {
   let lines = 0;
   const after: AssistantMessage[] = [];
-  let lastRole: string | undefined;
+  /** Of the model, its tools or the person; not what commands and sends left there. */
+  let last: { readonly role: string; readonly stopReason?: unknown } | undefined;
   for await (const line of readLinesBackwards(path)) {
     if (++lines > MAX_LINES) break;
     const entry = parseTranscriptLine(line);
@@ -26,17 +27,17 @@ export async function inspectRunProgress(path: string, runId: string): Promise<R
     if (entry.type === "custom" && entry["customType"] === RUN_MARKER) {
       const data = entry["data"];
       if (typeof data !== "object" || data === null || !("runId" in data) || data.runId !== runId) continue;
-      if (lastRole === undefined) return { kind: "absent" };
-      const last = after[0];
-      const finished = lastRole === "assistant" && last !== undefined && (last.stopReason === "stop" || last.stopReason === "length");
+      if (last === undefined) return { kind: "absent" };
+      const finished = last.role === "assistant" && (last.stopReason === "stop" || last.stopReason === "length");
       if (!finished) return { kind: "open" };
       return { kind: "answered", texts: after.toReversed().map(textOf).filter((text) => text !== "") };
     }
     if (!isTranscriptMessage(entry)) continue;
-    lastRole ??= entry.message.role;
-    if (entry.message.role === "assistant") {
-      const message = entry.message as unknown as AssistantMessage;
-      if (message.provider !== "openclaw" && message.stopReason !== "error" && message.stopReason !== "aborted") after.push(message);
+    const { message } = entry;
+    if (message.role === "assistant" && message["provider"] === "openclaw") continue;
+    last ??= { role: message.role, stopReason: message["stopReason"] };
+    if (message.role === "assistant" && message["stopReason"] !== "error" && message["stopReason"] !== "aborted") {
+      after.push(message as unknown as AssistantMessage);
     }
   }
   return { kind: "absent" };

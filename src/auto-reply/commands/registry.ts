@@ -1,3 +1,4 @@
+import { fenceAt, parseFenceSpans } from "../../infra/text/index.ts";
 import type { CommandDefinition } from "./contract.ts";
 
 export interface CommandMatch {
@@ -38,7 +39,9 @@ export function createCommandRegistry(list: readonly CommandDefinition[]): Comma
       const matches: CommandMatch[] = [];
       if (!inline || !text.includes("/")) return { matches, rest: text };
       // Only the command goes, with one blank: line breaks and indentation of the rest stay.
-      const rest = text.replace(inline, (_whole, before: string, name: string) => {
+      const spans = parseFenceSpans(text);
+      const rest = text.replace(inline, (whole: string, before: string, name: string, at: number) => {
+        if (fenceAt(spans, at + before.length)) return whole;
         const command = byName.get(name.toLowerCase());
         if (command && !matches.some((match) => match.command === command)) matches.push({ command, invokedAs: name.toLowerCase(), args: "" });
         return before === "\n" ? "\n" : "";

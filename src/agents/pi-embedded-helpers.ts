@@ -31,7 +31,7 @@ export function isTransientReason(reason: FailoverReason): boolean {
 
 /** The seconds or milliseconds a provider asked to wait, in ms. */
 export function retryAfterMs(text: string): number | undefined {
-  const match = /retry[- ]?after["':\s]*(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text) ?? /try again in (\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text);
+  const match = /retry[-_ ]?after["':\s]*(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text) ?? /try again in (\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text);
   if (!match?.[1]) return undefined;
   const value = Number(match[1]);
   return match[2]?.toLowerCase() === "ms" ? value : value * 1000;

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { classifyFailoverReason, errorKindOf, friendlyErrorText, isTransientReason, retryAfterMs } from "./pi-embedded-helpers.ts";
+
+describe("why a model call failed", () => {
+  it.each([
+    ["prompt is too long: 210000 tokens > 200000 maximum", "context_overflow"],
+    ["This model's maximum context length is 8192 tokens", "context_overflow"],
+    ["404 model `gpt-9` not found", "model_not_found"],
+    ["429 Too Many Requests", "rate_limit"],
+    ["overloaded_error: Overloaded", "rate_limit"],
+    ["500 Internal Server Error", "timeout"],
+    ["529 overloaded", "timeout"],
+    ["fetch failed: ECONNREFUSED 127.0.0.1:1", "timeout"],
+    ["Your credit balance is too low", "billing"],
+    ["402 Payment Required", "billing"],
+    ["401 Incorrect API key provided", "auth"],
+    ["This API key has been revoked", "auth_permanent"],
+    ["400 invalid_request_error: tools.0 malformed", "format"],
+    ["something odd", "unknown"],
+  ])("%s: %s", (text, reason) => {
+    expect(classifyFailoverReason(text)).toBe(reason);
+  });
+
+  it("is worth another try only when it may pass", () => {
+    expect((["rate_limit", "timeout", "auth", "billing", "context_overflow"] as const).map(isTransientReason)).toEqual([true, true, false, false, false]);
+  });
+
+  it.each([["Retry-After: 7", 7000], ['{"retry_after":"1.5"}', 1500], ["try again in 250ms", 250], ["Please try again in 20s", 20_000], ["later", undefined]])("waits after %j", (text, ms) => {
+    expect(retryAfterMs(text)).toBe(ms);
+  });
+
+  it("is told in a sentence with a way out, and a long text of the provider is cut", () => {
+    expect(friendlyErrorText("auth", "401", "openai/x")).toContain("openclaw models status");
+    expect(friendlyErrorText("context_overflow", "", "m")).toContain("/compact");
+    expect(friendlyErrorText("unknown", "x".repeat(5000), "m").length).toBeLessThan(700);
+    expect(friendlyErrorText("unknown", "", "m")).toContain("no further details");
+    expect([errorKindOf("auth_permanent"), errorKindOf("model_not_found"), errorKindOf("unknown")]).toEqual(["auth", "no_model", "internal"]);
+  });
+});

@@ -106,10 +106,14 @@ async function send(options: MessageToolOptions, args: Record<string, unknown>, 
 /** A run bound to a chat stays with it unless the owner asks or the configuration opens the way. */
 function crossContextRefusal(options: MessageToolOptions, action: string, channel: string, to: string | undefined): string | undefined {
   const { current, settings, isOwner } = options;
-  if (!current || !BOUND_ACTIONS.has(action) || settings?.allowCrossContextSend) return undefined;
+  if (!current) return undefined;
+  const bound = BOUND_ACTIONS.has(action);
+  if (bound && settings?.allowCrossContextSend) return undefined;
+  // Reading, deleting or banning elsewhere is no less than sending there.
   if (!isOwner && (channel !== current.channel || (to !== undefined && to !== current.to))) {
-    return "Only the owner may have messages sent to other chats.";
+    return bound ? "Only the owner may have messages sent to other chats." : "Only the owner may have things done in other chats.";
   }
+  if (!bound) return undefined;
   if (channel === current.channel) {
     if (settings?.crossContext?.allowWithinProvider === false && to !== current.to) return `Cross-context messaging denied: action=${action} to another chat of "${channel}".`;
     return undefined;

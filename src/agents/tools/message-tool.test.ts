@@ -64,7 +64,8 @@ describe("message tool", () => {
 
   it("lets strangers act in their own chat only, whatever the action", async () => {
     const { call, sent, acted } = setup({ isOwner: false });
-    for (const args of [{ target: "77", message: "x" }, { channel: "discord", target: "1", message: "x" }, { action: "delete", target: "77", messageId: "1" }, { action: "react", channel: "discord", target: "42" }]) {
+    for (const args of [{ target: "77", message: "x" }, { channel: "discord", target: "1", message: "x" }, { action: "delete", target: "77", messageId: "1" }, { action: "react", channel: "discord", target: "42" },
+      { action: "delete", chatId: 77, messageId: "1" }, { action: "delete", target: "42", channelId: "77", messageId: "1" }]) {
       expect(textOf(await call(args))).toMatch(/^Only the owner may have/);
     }
     await call({ message: "hi" });

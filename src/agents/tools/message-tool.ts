@@ -43,6 +43,9 @@ export interface MessageToolOptions {
 
 const BOUND_ACTIONS = new Set(["send", "poll", "reply", "sendWithEffect", "sendAttachment", "thread-create", "thread-reply", "sticker"]);
 
+/** Fields that channels read as the place of an action. */
+const ADDRESS_FIELDS = ["target", "to", "targets", "chatId", "channelId", "channelIds", "groupId", "guildId", "chatGuid", "chatIdentifier"];
+
 export function createMessageTool(options: MessageToolOptions): AgentTool {
   const { actions, current } = options;
   const names = actions.listActions();
@@ -68,11 +71,11 @@ export function createMessageTool(options: MessageToolOptions): AgentTool {
     describe: (args) => [args["action"], args["target"] ?? args["to"]].filter(Boolean).join(" "),
     async execute(args, { toolCallId, signal }) {
       const action = optionalString(args, "action") ?? "send";
-      const target = optionalString(args, "target") ?? optionalString(args, "to") ?? optionalString(args, "channelId");
+      const target = optionalString(args, "target") ?? optionalString(args, "to") ?? optionalString(args, "chatId") ?? optionalString(args, "channelId");
       const channel = (optionalString(args, "channel") ?? current?.channel)?.toLowerCase();
       if (!channel) return toolError("Action needs a channel.");
       const to = target ?? (channel === current?.channel ? current.to : undefined);
-      const denied = crossContextRefusal(options, action, channel, to);
+      const denied = crossContextRefusal(options, action, channel, to, args);
       if (denied) return toolError(denied);
       const accountId = optionalString(args, "accountId") ?? (channel === current?.channel ? current.accountId : undefined);
       if (action !== "send") {
@@ -104,13 +107,14 @@ async function send(options: MessageToolOptions, args: Record<string, unknown>, 
 }
 
 /** A run bound to a chat stays with it unless the owner asks or the configuration opens the way. */
-function crossContextRefusal(options: MessageToolOptions, action: string, channel: string, to: string | undefined): string | undefined {
+function crossContextRefusal(options: MessageToolOptions, action: string, channel: string, to: string | undefined, args: Record<string, unknown>): string | undefined {
   const { current, settings, isOwner } = options;
   if (!current) return undefined;
   const bound = BOUND_ACTIONS.has(action);
   if (bound && settings?.allowCrossContextSend) return undefined;
   // Reading, deleting or banning elsewhere is no less than sending there.
-  if (!isOwner && (channel !== current.channel || (to !== undefined && to !== current.to))) {
+  const elsewhere = channel !== current.channel || (to !== undefined && to !== current.to) || ADDRESS_FIELDS.some((key) => args[key] !== undefined && String(args[key]) !== current.to);
+  if (!isOwner && elsewhere) {
     return bound ? "Only the owner may have messages sent to other chats." : "Only the owner may have things done in other chats.";
   }
   if (!bound) return undefined;

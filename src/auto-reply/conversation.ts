@@ -529,7 +529,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     const trusted = pending.events.every((event) => event.trusted);
     const done = await turn({
       sessionKey, runId, item: last, rows, prompt, originRunIds,
-      authority: { ...weakest(rows), isOwner: weakest(rows).isOwner && (trusted || lines.length === 0) },
+      authority: { ...weakest(rows), isOwner: weakest(rows).isOwner && trusted },
       onDone: () => {
         deps.systemEvents.commit(sessionKey, pending.upTo);
         if (last.message.chat.type !== "direct") deps.history.clear(chatKey(last.message), deps.history.read(chatKey(last.message)).upTo);
@@ -606,7 +606,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     const outcome = await runTurn(deps, {
       runId: request.runId, sessionKey, agentId: sessions.agentIdOf(sessionKey),
       prompt: buildUserPrompt({ ctx, body, systemLines: lines, abortedLastRun: entry?.abortedLastRun === true, isNewSession: entry?.systemSent !== true }), ctx,
-      authority: { source: "gateway", senderId: "gateway-client", isOwner: request.isOwner, commandAuthorized: true }, ownerIds: [],
+      authority: { source: "gateway", senderId: "gateway-client", isOwner: request.isOwner && pending.events.every((event) => event.trusted), commandAuthorized: true }, ownerIds: [],
       plugin: request.deliver ? deps.channel(request.deliver.channel) : undefined, route: request.deliver, lane: request.lane ?? "main",
       thinking: request.thinking, timeoutMs: request.timeoutMs, model: request.model,
       extraSystemPrompt: [buildChatContext(ctx, "mention"), request.extraSystemPrompt].filter(Boolean).join("\n\n"),

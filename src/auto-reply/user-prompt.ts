@@ -18,7 +18,7 @@ export function buildUserPrompt(input: UserPromptInput): string {
   const parts = [
     mediaNote(ctx),
     ctx.ThreadHistoryBody ? `[Thread history - for context]\n${ctx.ThreadHistoryBody}` : undefined,
-    input.systemLines.length > 0 ? input.systemLines.map((line) => `System: ${line}`).join("\n") : undefined,
+    input.systemLines.length > 0 ? input.systemLines.map((line) => `System: ${oneLine(line)}`).join("\n") : undefined,
     input.abortedLastRun ? "Note: the previous run was stopped by the user before it finished. Continue only if this message asks for it." : undefined,
     untrustedBlocks(ctx, input.isNewSession),
     input.body,
@@ -26,6 +26,9 @@ export function buildUserPrompt(input: UserPromptInput): string {
   ];
   return parts.filter((part): part is string => part !== undefined && part !== "").join("\n\n");
 }
+
+/** An event's text (a job's output, a name) stays on its own line: a second one could pass for another event. */
+const oneLine = (text: string): string => text.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/g, " ⏎ ");
 
 export function mediaNote(ctx: MsgContext): string | undefined {
   const paths = ctx.MediaPaths ?? [];
@@ -38,8 +41,8 @@ export function mediaNote(ctx: MsgContext): string | undefined {
 function block(title: string, value: Record<string, unknown> | unknown[]): string | undefined {
   const clean = Array.isArray(value) ? value : Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined));
   if (Object.keys(clean).length === 0) return undefined;
-  // A fence inside a value must not close ours.
-  const json = JSON.stringify(clean, null, 2).replaceAll("```", "`\u200b``");
+  // Nothing inside a value closes our fence or looks like a line of its own; the escapes leave the JSON what it was.
+  const json = JSON.stringify(clean, null, 2).replace(/[`\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return `${title}\n\`\`\`json\n${json}\n\`\`\``;
 }
 

@@ -1,6 +1,7 @@
 import type { Agent } from "@mariozechner/pi-agent-core";
-import type { SimpleStreamOptions } from "@mariozechner/pi-ai";
+import type { AssistantMessageEventStream, SimpleStreamOptions } from "@mariozechner/pi-ai";
 import type { AgentSession, ResourceLoader, ToolDefinition } from "@mariozechner/pi-coding-agent";
+import { maskSecret, redactSecrets } from "../../infra/redact.ts";
 import type { PreparedModel } from "../models/types.ts";
 import type { PiModules } from "../pi.ts";
 import type { AgentTool, ToolResult } from "../tools/contract.ts";
@@ -39,8 +40,21 @@ export function routeRequests(agent: Agent, pi: PiModules, prepared: PreparedMod
   const stream = prepared.stream ?? pi.ai.streamSimple;
   agent.streamFn = async (model, context, streamOptions) => {
     await options.ready();
-    return stream(model, context, { ...streamOptions, ...requestOptions(prepared), ...payloadTap(options.onPayload) });
+    return withoutSecrets(stream(model, context, { ...streamOptions, ...requestOptions(prepared), ...payloadTap(options.onPayload) }), prepared.apiKey);
   };
+}
+
+/** Providers repeat the refused key in their errors, which are kept in the transcript and shown (security record C1). */
+function withoutSecrets(stream: AssistantMessageEventStream, apiKey: string | undefined): AssistantMessageEventStream {
+  const push = stream.push.bind(stream);
+  stream.push = (event) => {
+    if (event.type === "error" && event.error.errorMessage !== undefined) {
+      const own = apiKey !== undefined && apiKey.length >= 8 ? event.error.errorMessage.replaceAll(apiKey, maskSecret(apiKey)) : event.error.errorMessage;
+      event.error.errorMessage = redactSecrets(own);
+    }
+    push(event);
+  };
+  return stream;
 }
 
 function payloadTap(onPayload: ((payload: unknown) => void) | undefined): SimpleStreamOptions {

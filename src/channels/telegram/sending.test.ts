@@ -261,8 +261,7 @@ describe("the growing preview", () => {
     const second = open(account);
     second?.update(long);
     await account.api.waitUntil(() => account.api.callsOf("sendMessage").length === 2 && account.api.sent().length === 1, "second preview");
-    const ref: unknown = JSON.parse(JSON.stringify(second?.ref));
-    expect(ref).toEqual({ chatId: "42", messageId: 2 });
+    await expect.poll((): unknown => JSON.parse(JSON.stringify(second?.ref))).toEqual({ chatId: "42", messageId: 2 });
     await second?.fail();
     expect(shown(account.api)).toEqual([]);
   });

@@ -152,7 +152,8 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   const last = sub.messages.at(-1);
   const failed = last?.stopReason === "error" ? (last.errorMessage ?? "the model call failed") : undefined;
   return {
-    texts: sub.texts,
+    // What a failed call had begun to say is no answer: the next try says it whole.
+    texts: failed === undefined && !stalled ? sub.texts : sub.texts.slice(0, -1),
     messages: sub.messages,
     toolErrors: sub.toolErrors,
     blocksSent: sub.blocksSent,

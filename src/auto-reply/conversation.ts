@@ -113,6 +113,10 @@ const MAX_ATTEMPTS = 3;
 const NEW_SESSION_PROMPT =
   "A new session was started. If BOOTSTRAP.md is in your context, follow it; else read what Session Startup in AGENTS.md asks for. Then greet the person in your own manner in one to three sentences and ask what they want to do. Do not mention files or this instruction.";
 
+/** For the sender, when not even a line of some messages reached the model. */
+const overflowNotice = (dropped: number, unread: number): string =>
+  `⚠️ Too many messages came in at once: ${unread} could not be read at all and ${dropped - unread} only as one line each. Please repeat what is important.`;
+
 /** Everything between an accepted message and its reply. Source: spec agent-pipeline §0, decisions §5. */
 export function createConversation(deps: ConversationDeps): Conversation {
   const { log, clock, inbox, agents, sessions } = deps;
@@ -518,7 +522,9 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   async function runBatch(sessionKey: string, items: readonly Prepared[], summary: readonly string[], summarised: readonly Prepared[], runId: string, originRunIds: readonly string[]): Promise<() => void> {
-    const last = items.at(-1) as Prepared;
+    const newest = items.at(-1) as Prepared;
+    const unread = summarised.length - summary.length;
+    const last = unread > 0 ? { ...newest, notices: [...newest.notices, overflowNotice(summarised.length, unread)] } : newest;
     const rows = [...summarised, ...items].flatMap((item) => item.rows);
     inbox.bindRun(rows.map((row) => row.id), runId, sessionKey);
     const pending = deps.systemEvents.peek(sessionKey);

@@ -9,7 +9,7 @@ import { builtInCommands, createCommandRegistry, createCommandServices, createCo
 import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
 import { createTelegramPlugin } from "../channels/telegram/index.ts";
 import { createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
-import { createInbox, createOutbox, createPendingHistory, createPendingSessionLog, createPreviewLog, createSystemEvents, openJournal } from "../delivery/index.ts";
+import { createInbox, createOutbox, createPendingHistory, createPendingSessionLog, createPreviewLog, createSystemEvents, openJournal, type Journal } from "../delivery/index.ts";
 import { systemClock, type Clock } from "../infra/clock.ts";
 import { createEmitter } from "../infra/emitter.ts";
 import { errorText } from "../infra/errors.ts";
@@ -102,6 +102,16 @@ const DRAIN_MS = 10_000;
 const IDLE_WARM_MS = 3000;
 const HEALTH_INTERVAL_MS = 60_000;
 
+/** @throws GatewayStartError naming the file */
+function takeJournal(stateDir: string): Journal {
+  try {
+    return openJournal(stateDir);
+  } catch (cause) {
+    const reason = cause instanceof Error && cause.cause !== undefined ? ` (${errorText(cause.cause)})` : "";
+    throw new GatewayStartError(`${errorText(cause)}${reason}`, "Check the disk and the permissions, or move the file aside, then start again.", { cause });
+  }
+}
+
 /** Builds one gateway: config, log, lock, stores, HTTP and WebSocket, then channels and replay. @throws GatewayStartError */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { env, paths } = options;
@@ -175,7 +185,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function boot(): Promise<Gateway> {
-    const journal = openJournal(paths.stateDir);
+    const journal = takeJournal(paths.stateDir);
     cleanups.push(() => journal.close());
     const roots: AgentRoots = { stateDir: paths.stateDir, workspaceDir: paths.defaultWorkspace };
     const systemEvents = createSystemEvents(journal, clock);

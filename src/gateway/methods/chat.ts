@@ -72,7 +72,6 @@ const send = defineMethod({
       if (!snapshot) return { runId, status: "in_flight" };
       return snapshot.status === "error" ? { runId, status: "error", summary: snapshot.error } : { runId, status: "ok" };
     }
-    ctx.idempotency.set(cacheKey, true);
     try {
       ctx.conversation.sendChat({
         sessionKey, runId, text, attachments, scopes: caller.scopes, isOwner: isOwnerCaller(caller), thinking: params.thinking, timeoutMs: params.timeoutMs,
@@ -80,6 +79,7 @@ const send = defineMethod({
     } catch (err) {
       throw unavailable(`the message could not be stored: ${err instanceof Error ? err.message : String(err)}`);
     }
+    ctx.idempotency.set(cacheKey, true); // only now: what was not stored may be sent again under its key
     return { runId, status: "started" };
   },
 });

@@ -27,6 +27,8 @@ export interface HealthService {
   version(): number;
   /** Recomputes and tells the listener, at most once a second. */
   refresh(): void;
+  /** From now on `refresh` does nothing: what it reads is about to be closed. */
+  close(): void;
 }
 
 const CACHE_MS = 60_000;
@@ -46,6 +48,7 @@ export function createHealthService(deps: {
   let version = 1;
   let timer: NodeJS.Timeout | undefined;
   let lastRefresh = 0;
+  let closed = false;
 
   async function build(probe: boolean): Promise<HealthSummary> {
     const started = performance.now();
@@ -71,7 +74,7 @@ export function createHealthService(deps: {
   }
 
   function refresh(): void {
-    if (timer) return;
+    if (timer || closed) return;
     timer = setTimeout(() => {
       timer = undefined;
       lastRefresh = deps.clock.now();
@@ -93,5 +96,9 @@ export function createHealthService(deps: {
     latest: () => latest,
     version: () => version,
     refresh,
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
   };
 }

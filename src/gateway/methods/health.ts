@@ -1,9 +1,10 @@
-import { listAgentIds, resolveDefaultAgentId, sessionKeyKind } from "../../routing/index.ts";
+import { listAgentIds, resolveDefaultAgentId } from "../../routing/index.ts";
 import type { SessionEntry } from "../../sessions/index.ts";
 import { z } from "zod";
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, type GatewayMethod } from "../protocol/index.ts";
 import { empty } from "./schemas.ts";
+import { kindOf } from "./sessions.ts";
 
 const health = defineMethod({
   name: "health",
@@ -53,9 +54,8 @@ const status = defineMethod({
 function statusRow(agentId: string, key: string, entry: Readonly<SessionEntry>, now: number): unknown {
   const total = entry.totalTokens ?? null;
   const context = entry.contextTokens ?? null;
-  const kind = sessionKeyKind(key);
   return {
-    agentId, key, kind: kind === "main" || kind === "direct" ? "direct" : kind === "group" || kind === "channel" ? "group" : kind === "global" ? "global" : "unknown",
+    agentId, key, kind: kindOf(key),
     sessionId: entry.sessionId, updatedAt: entry.updatedAt, age: now - entry.updatedAt, thinkingLevel: entry.thinkingLevel, verboseLevel: entry.verboseLevel,
     inputTokens: entry.inputTokens, outputTokens: entry.outputTokens, totalTokens: total, totalTokensFresh: entry.totalTokensFresh === true,
     remainingTokens: total !== null && context !== null ? Math.max(0, context - total) : null,

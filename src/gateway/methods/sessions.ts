@@ -11,7 +11,7 @@ import { nes } from "./schemas.ts";
 
 const positive = z.number().int().min(1);
 
-function kindOf(key: string): "direct" | "group" | "global" | "unknown" {
+export function kindOf(key: string): "direct" | "group" | "global" | "unknown" {
   switch (sessionKeyKind(key)) {
     case "group":
     case "channel":

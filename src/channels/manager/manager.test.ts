@@ -128,6 +128,19 @@ describe("running accounts", () => {
     await expect(manager.stop("nope")).rejects.toThrow('Unknown channel "nope"; known are: a.');
   });
 
+  it("starts an account that gets credentials again after a sign-out", async () => {
+    const a = mockChannel("a");
+    const startAccount = a.plugin.gateway?.startAccount ?? (async () => undefined);
+    const { manager, world } = await manage([{ ...a.plugin, gateway: { startAccount, logoutAccount: async () => ({ cleared: true }) } }], { a: { one: { token: "x" } } });
+    await manager.logout("a", "one");
+    world.cfg = { channels: { a: { one: {} } } };
+    await manager.reload(["channels.a.one.token"]);
+    expect(manager.snapshot().a?.[0]).toMatchObject({ running: false, lastError: "not configured" });
+    world.cfg = { channels: { a: { one: { token: "x" } } } };
+    expect(await manager.reload(["channels.a.one.token"])).toEqual(["a:one"]);
+    expect((await a.run(2)).accountId).toBe("one");
+  });
+
   it("restarts only accounts that a config change concerns", async () => {
     const a = mockChannel("a");
     const b = mockChannel("b", { reload: { configPrefixes: ["b"], noopPrefixes: ["channels.b"] } });

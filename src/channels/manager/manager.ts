@@ -75,6 +75,7 @@ interface Entry {
   readonly plugin: ChannelPlugin;
   readonly accountId: string;
   runner: AccountRunner;
+  /** Held until `start`, or until the account has no credentials left: new ones are a new beginning. */
   manualStop: boolean;
   /** The account as it was started, to tell whether a reload concerns it. */
   fingerprint: string;
@@ -329,6 +330,7 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
             [...new Set([...ids, ...entriesOf(plugin).map((entry) => entry.accountId)])].map(async (id) => {
               const entry = entryOf(plugin, id);
               const ready = ids.includes(id) ? readiness(plugin, id) : { kind: "disabled" as const };
+              if (ready.kind === "unconfigured") entry.manualStop = false;
               const same = ready.kind === "ready" && entry.runner.isActive && fingerprint(ready.account) === entry.fingerprint;
               if (same || entry.manualStop) return;
               entry.groupHints.clear();
@@ -353,7 +355,9 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
       const entry = entryOf(plugin, id);
       entry.manualStop = true;
       await entry.runner.stop();
-      return plugin.gateway.logoutAccount(config(), id);
+      const result = await plugin.gateway.logoutAccount(config(), id);
+      if (readiness(plugin, id).kind === "unconfigured") entry.manualStop = false;
+      return result;
     },
     async status({ probe = false, timeoutMs } = {}) {
       if (probe) await probeAll(timeoutMs);

@@ -8,13 +8,13 @@ import { COMMANDS } from "./commands/index.ts";
 import { CliError, toErrorFields } from "./errors.ts";
 import { createPainter, wantsColor } from "./palette.ts";
 import { oneOf } from "./parse.ts";
-import { quietExperimentalWarnings } from "./warnings.ts";
+import { quietLibraryWarnings } from "./warnings.ts";
 
 const LEVELS = ["silent", ...LOG_LEVELS] as const;
 
 /** The whole program: runs `argv` and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  quietExperimentalWarnings();
+  quietLibraryWarnings();
   process.stdout.on("error", endOnClosedPipe);
   const code = await runCli(argv, process.env, process);
   // A command may leave handles open (a socket on its way down); what is printed must be out before the end.

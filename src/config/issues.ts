@@ -8,8 +8,9 @@ export interface ConfigIssue {
   readonly column?: number | undefined;
 }
 
-/** `path: message (file:line)`, the root shown as `<root>`. */
+/** `path: message (file:line)`, the root shown as `<root>`; a message that begins with its file already says both. */
 export function formatIssue(issue: ConfigIssue): string {
+  if (issue.path === "" && issue.file !== undefined && issue.message.startsWith(issue.file)) return issue.message;
   const place = issue.line === undefined ? "" : ` (${issue.file ? `${issue.file}:` : "line "}${issue.line})`;
   return `${issue.path || "<root>"}: ${issue.message}${place}`;
 }

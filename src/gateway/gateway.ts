@@ -366,6 +366,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     async function applyChange(plan: ReloadPlan, changed: readonly string[]): Promise<void> {
       if (plan.hot.has("gateway-auth") || plan.hot.has("trusted-proxies") || plan.hot.has("allowed-origins")) ws.revalidate();
       await manager.reload(changed).catch((err: unknown) => log.error("channel reload failed", { err }));
+      if (changed.some((path) => path === "models" || path.startsWith("models."))) models.lookAgain();
       health.refresh();
       if (plan.kind !== "restart") return;
       log.info(`config change requires gateway restart (${plan.restartPaths.join(", ")})`);
@@ -434,6 +435,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         await manager.stopAll().catch((err: unknown) => log.error("channels not stopped", { err }));
         await conversation.drain(DRAIN_MS);
         await outbox.stop();
+        health.close();
         await sessions.close().catch((err: unknown) => log.error("sessions not flushed", { err }));
         for (const cleanup of cleanups.toReversed()) await Promise.resolve(cleanup()).catch((err: unknown) => log.error("clean-up failed", { reason: errorText(err) }));
       },
@@ -510,7 +512,7 @@ async function listen(server: Server, hosts: readonly string[], port: number, co
     const owners = await findPortOwners(port);
     throw new GatewayStartError(
       `another gateway instance is already listening on ws://${main}:${port}\n${describePortOwners(port, owners).join("\n")}`,
-      `Stop it, use --force to replace it, or choose another --port. Config: ${configPath}`, { cause: err },
+      owners.length > 0 ? `Config: ${configPath}` : `Stop it, or choose another --port. Config: ${configPath}`, { cause: err },
     );
   }
   const address = server.address();

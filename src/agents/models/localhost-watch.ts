@@ -18,7 +18,7 @@ export interface LocalWatch {
   start(): void;
   /** Resolves when the look in progress is over; at once when none is. */
   firstRound(): Promise<void>;
-  /** A found server failed: see whether it is still there. */
+  /** A found server failed, or the targets changed: see what is there now. */
   lookAgain(): void;
   close(): void;
 }

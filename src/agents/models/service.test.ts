@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { json, startTestServer, startTestService } from "./service-fixture.ts";
 import { AUTO_CHOICES } from "./provider-table.ts";
@@ -99,6 +99,16 @@ describe("model servers on this machine", () => {
     t.models.startProbes();
     expect((await found)[0].ref).toEqual({ provider: "lan", modelId: "chat-model" });
     expect((await t.models.prepare({ provider: "lan", modelId: "chat-model" }, "main")).contextTokens).toBe(65_536);
+  });
+
+  it("that are configured later are asked at once, also when one of theirs is chosen already", async () => {
+    await using server = await startTestServer((_path, _body, response) => json(response, { data: [{ id: "chat-model" }] }));
+    await using t = await startTestService({}, { probeLocalhost: true, localPorts: { ollama: 0, lmstudio: 0, llamacpp: 0, vllm: 0 } });
+    t.models.startProbes();
+    await t.models.selectDefault("main");
+    t.setConfig({ agents: { defaults: { model: "lan/chat-model" } }, models: { providers: { lan: { baseUrl: `${server.url}/v1`, api: "openai-completions", models: [] } } } });
+    t.models.lookAgain();
+    await vi.waitFor(async () => expect(await t.models.list()).toContainEqual(expect.objectContaining({ provider: "lan", id: "chat-model", available: true })));
   });
 
   it("are looked for again while there is no model", async () => {

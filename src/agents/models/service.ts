@@ -391,6 +391,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
       return model ? defaultThinkingOf(model) : "off";
     },
     startProbes: () => watch.start(),
+    lookAgain: () => watch.lookAgain(),
     close: () => watch.close(),
   };
 }

@@ -90,6 +90,8 @@ export interface ModelService {
   defaultThinking(ref: ModelRef, agentId: string): Promise<ThinkLevel>;
   /** Starts background probes of localhost servers; stops with `close`. */
   startProbes(): void;
+  /** Call when `models` of the configuration changed: servers named there are asked at once which models they have. */
+  lookAgain(): void;
   close(): void;
 }
 

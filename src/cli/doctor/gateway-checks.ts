@@ -36,7 +36,7 @@ async function findGateway({ cli, snapshot }: CheckInput): Promise<readonly Prob
   const failed = rowsOf(fieldsOf(status["delivery"])["failed"]);
   const broken = fieldsOf(status["configError"]);
   return [
-    ...(status["configError"] ? [{ severity: "error" as const, text: `The gateway runs on the last good config; the file is broken: ${textOf(broken["path"])} ${textOf(broken["message"])}` }] : []),
+    ...(status["configError"] ? [{ severity: "error" as const, text: `The gateway runs on the last good config; the file is broken: ${[broken["path"], broken["message"]].map((part) => textOf(part)).filter((part) => part !== "").join(" ")}` }] : []),
     ...issues,
     ...(failed.length > 0 ? [{ severity: "warn" as const, text: `${failed.length} messages could not be delivered lately (see \`openclaw logs\`)` }] : []),
   ];
@@ -47,7 +47,7 @@ async function findModel({ cli, snapshot }: CheckInput): Promise<readonly Proble
   try {
     const agentId = resolveDefaultAgentId(snapshot.config);
     const { ref, source, reason } = await models.selectDefault(agentId);
-    if (source === "offline") return [{ severity: "warn", text: `No model is set up (${reason}). Set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or \`openclaw models set <provider/model>\`.` }];
+    if (source === "offline") return [{ severity: "warn", text: `${reason} Set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or \`openclaw models set <provider/model>\`.` }];
     const { problemOf } = await import("../commands/models-run.ts");
     const problem = await problemOf(models, ref, agentId);
     return problem ? [{ severity: "error", text: `${problem.message}\n${problem.fix}` }] : [];

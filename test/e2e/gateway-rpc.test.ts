@@ -13,7 +13,7 @@ it("changes a hot key without a restart, plans one for a key that needs it, and 
   await using client = await connectClient(g.url, g.token);
   const path = join(g.stateDir, "openclaw.json");
   await writeFile(path, (await readFile(path, "utf8")).replace("{", "{ // mine\n"));
-  await expect.poll(async () => (await client.call<{ raw: string }>("config.get")).raw.includes("// mine")).toBe(true);
+  await expect.poll(async () => (await client.call<{ raw: string }>("config.get")).raw.includes("// mine"), { timeout: 10_000 }).toBe(true);
 
   expect((await client.request("config.patch", { raw: "{messages:{responsePrefix:'>'}}" })).error?.message).toContain("base hash required");
   const { hash } = await client.call<{ hash: string }>("config.get");

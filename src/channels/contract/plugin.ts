@@ -265,7 +265,8 @@ export interface ChannelGatewayAdapter<Account> {
   startAccount(ctx: ChannelAccountContext<Account>): Promise<void>;
   /** Fetches one announced medium into `dir`. @throws ChannelError */
   downloadMedia?(cfg: OpenClawConfig, accountId: string, media: InboundMediaRef, options: { dir: string; maxBytes: number; signal: AbortSignal }): Promise<DownloadedMedia>;
-  logoutAccount?(cfg: OpenClawConfig, accountId: string): Promise<{ cleared: boolean; loggedOut?: boolean | undefined }>;
+  /** `forget` is a config patch (null deletes) that removes the credentials; the caller writes it. `loggedOut` false: some stay elsewhere. */
+  logoutAccount?(cfg: OpenClawConfig, accountId: string): Promise<{ cleared: boolean; loggedOut?: boolean | undefined; forget?: Readonly<Record<string, unknown>> | undefined }>;
 }
 
 export interface DownloadedMedia {

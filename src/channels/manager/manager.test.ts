@@ -131,9 +131,12 @@ describe("running accounts", () => {
   it("starts an account that gets credentials again after a sign-out", async () => {
     const a = mockChannel("a");
     const startAccount = a.plugin.gateway?.startAccount ?? (async () => undefined);
-    const { manager, world } = await manage([{ ...a.plugin, gateway: { startAccount, logoutAccount: async () => ({ cleared: true }) } }], { a: { one: { token: "x" } } });
-    await manager.logout("a", "one");
-    world.cfg = { channels: { a: { one: {} } } };
+    const { manager, world } = await manage([{ ...a.plugin, gateway: { startAccount, logoutAccount: async () => ({ cleared: true, forget: { channels: { a: { one: {} } } } }) } }], { a: { one: { token: "x" } } }, {
+      patchConfig: async (patch) => {
+        world.cfg = patch as OpenClawConfig;
+      },
+    });
+    expect(await manager.logout("a", "one")).toEqual({ cleared: true });
     await manager.reload(["channels.a.one.token"]);
     expect(manager.snapshot().a?.[0]).toMatchObject({ running: false, lastError: "not configured" });
     world.cfg = { channels: { a: { one: { token: "x" } } } };

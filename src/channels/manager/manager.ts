@@ -355,7 +355,8 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
       const entry = entryOf(plugin, id);
       entry.manualStop = true;
       await entry.runner.stop();
-      const result = await plugin.gateway.logoutAccount(config(), id);
+      const { forget, ...result } = await plugin.gateway.logoutAccount(config(), id);
+      if (forget) await options.patchConfig?.(forget, `${plugin.meta.label} account ${id} logged out`);
       if (readiness(plugin, id).kind === "unconfigured") entry.manualStop = false;
       return result;
     },

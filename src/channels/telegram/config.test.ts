@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { resolveAccess, resolveToolPolicy } from "./access.ts";
-import { listAccountIds, resolveAccount, unconfiguredReason } from "./config.ts";
+import { listAccountIds, resolveAccount, tokenRemoval, unconfiguredReason } from "./config.ts";
 import { setup } from "./setup.ts";
 import { collectStatusIssues, describeAccount } from "./status.ts";
 import { normalizeTarget, parseTarget } from "./targets.ts";
@@ -36,6 +36,13 @@ describe("accounts and tokens", () => {
     expect(listAccountIds(cfg)).toEqual(["home", "work"]);
     expect(resolveAccount(cfg, "work", {}).config).toMatchObject({ dmPolicy: "open", groups: { "-2": {} } });
     expect(resolveAccount(cfg, "work", {}).config.groups?.["-1"]).toBeUndefined();
+  });
+
+  it("forgets an account's tokens at a logout, and no other's", () => {
+    const cfg = cfgOf({ botToken: "1:base", accounts: { Work: { botToken: "2:w", tokenFile: "/t" }, default: { token: "1:own" } } });
+    expect(tokenRemoval(cfg, "work")).toEqual({ channels: { telegram: { accounts: { Work: { botToken: null, tokenFile: null } } } } });
+    expect(tokenRemoval(cfg, "default")).toEqual({ channels: { telegram: { botToken: null, accounts: { default: { token: null } } } } });
+    expect(tokenRemoval(cfgOf({}), "default")).toBeUndefined();
   });
 
   it("refuses a second account with the same token, naming the first", () => {

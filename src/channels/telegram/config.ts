@@ -83,6 +83,20 @@ export function unconfiguredReason(account: TelegramAccount, cfg: OpenClawConfig
   return `This bot token is already used by account "${first.accountId}"; give account "${account.accountId}" a bot of its own (${account.configPath}.botToken).`;
 }
 
+/** The config patch that deletes this account's tokens; undefined when the config holds none. Token files stay on disk. */
+export function tokenRemoval(cfg: OpenClawConfig, id: string): Readonly<Record<string, unknown>> | undefined {
+  const accountId = normalizeAccountId(id);
+  const { accounts = {}, ...base } = channelConfig(cfg);
+  const without = (layer: TelegramConfig): Record<string, null> =>
+    Object.fromEntries((["botToken", "token", "tokenFile"] as const).filter((key) => layer[key] !== undefined).map((key) => [key, null]));
+  const key = Object.keys(accounts).find((name) => normalizeAccountId(name) === accountId);
+  const own = key === undefined ? {} : without(accounts[key] ?? {});
+  const telegram = {
+    ...(accountId === DEFAULT_ACCOUNT ? without(base) : {}),
+    ...(key !== undefined && Object.keys(own).length > 0 ? { accounts: { [key]: own } } : {}),
+  };
+  return Object.keys(telegram).length > 0 ? { channels: { telegram } } : undefined;
+}
 
 interface ResolvedToken {
   readonly value: string | undefined;

@@ -4,7 +4,7 @@ import { ChannelError, type ChannelPlugin, type OutboundTarget } from "../contra
 import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
 import { allowedActions, handleAction } from "./actions.ts";
 import { createTelegramClient, type TelegramClient } from "./client.ts";
-import { defaultAccountId, type Env, listAccountIds, normalizeAccountId, resolveAccount, type TelegramAccount, unconfiguredReason } from "./config.ts";
+import { defaultAccountId, type Env, listAccountIds, normalizeAccountId, resolveAccount, type TelegramAccount, tokenRemoval, unconfiguredReason } from "./config.ts";
 import { failureText, readFailure } from "./errors.ts";
 import { downloadMedia } from "./media.ts";
 import { DEFAULT_TEXT_LIMIT, react, sendMessage, sendPoll, sendTyping, type SendDeps, targetOf } from "./outbound.ts";
@@ -195,8 +195,8 @@ export function createTelegramPlugin(options: TelegramPluginOptions): ChannelPlu
       async logoutAccount(cfg, accountId) {
         const account = accountOf(cfg, accountId);
         clients.delete(normalizeAccountId(accountId));
-        // The token itself stands in the config or the environment: removing it is the caller's.
-        return { cleared: account.token !== undefined, loggedOut: account.tokenSource !== "env" };
+        // Of an empty configuration only the token of the environment is left.
+        return { cleared: account.token !== undefined, loggedOut: accountOf({}, accountId).token === undefined, forget: tokenRemoval(cfg, accountId) };
       },
     },
   };

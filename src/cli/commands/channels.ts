@@ -49,13 +49,14 @@ export function defineChannels(command: Command, cli: Cli): void {
     .action((flags: { channel?: string; account?: string; delete?: boolean }) => remove(cli, flags));
   command
     .command("logout")
-    .description("end the session of an account")
+    .description("sign an account out: stops it and removes its token from the configuration")
     .option("--channel <channel>", "which platform")
     .option("--account <id>", "which account")
     .action(async (flags: { channel?: string; account?: string }) => {
       const channel = await findChannel(cli, flags.channel);
       const answer = fieldsOf(await callGateway(cli, { timeout: 30_000 }, "channels.logout", { channel: channel.id, ...(flags.account ? { accountId: flags.account } : {}) }));
       cli.print(answer["cleared"] === true ? `Logged out of ${channel.meta.label}.` : `${channel.meta.label} had no session.`);
+      if (answer["cleared"] === true && answer["loggedOut"] === false) cli.note("A token in the environment stays: remove it there, or the next start of the gateway signs in again.");
     });
 }
 

@@ -162,7 +162,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
         case "pair": {
           if (inbox.seen(key)) return { kind: "duplicate" };
           const text = await deps.requestPairing(message);
-          if (text !== undefined) void sendPlain(message, text, `pair:${key}`);
+          if (text !== undefined) void sendPlain(message, text, `pair:${key}`).catch((err: unknown) => log.error("pairing code not sent", { err }));
           return { kind: "dropped", reason: "pairing" };
         }
         case "history":
@@ -563,7 +563,11 @@ export function createConversation(deps: ConversationDeps): Conversation {
         }),
       });
       if (result.suspended) return result; // stays in the inbox: the next process goes on
-      input.onDone();
+      try {
+        input.onDone();
+      } catch (err) {
+        log.error("what the run consumed is not forgotten", { sessionKey, err }); // the answer is out: no reason to call it failed
+      }
       inbox.finish(ids());
       return result;
     } catch (err) {

@@ -126,7 +126,8 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
   } finally {
     sink?.typing.stop();
   }
-  await recordUsage(deps, input.sessionKey, entry, result);
+  // The answer is out: a disk that refuses its statistics does not make it a failure.
+  await recordUsage(deps, input.sessionKey, entry, result).catch((err: unknown) => deps.log.error("usage of the run not recorded", { sessionKey: input.sessionKey, err }));
   const announce = (): void => {
     if (!suspended) endChat(events, abortedBy, run?.partialText, result, shaped);
   };

@@ -50,6 +50,7 @@ export interface Inbox {
   /** @throws Error when the journal cannot be written: then the platform must not be told "received" */
   accept(key: string, item: InboxItem): AcceptOutcome;
   bindRun(ids: readonly string[], runId: string, sessionKey: string): void;
+  /** Never throws: what the disk refuses is written with the next change, and repeated by the next process if none comes. */
   finish(ids: readonly string[]): void;
   /** Oldest first. */
   unfinished(): InboxRow[];
@@ -69,6 +70,21 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
   const open = journal.statement("SELECT * FROM inbox ORDER BY seq");
   const count = journal.statement("SELECT COUNT(*) AS n FROM inbox");
   let sinceSweep = 0;
+  let unwritten: readonly string[] = [];
+
+  function finish(ids: readonly string[]): void {
+    const all = [...unwritten, ...ids];
+    if (all.length === 0) return;
+    try {
+      journal.transaction(() => {
+        for (const id of all) remove.run(id);
+      });
+      unwritten = [];
+    } catch {
+      // The disk is full or locked; the rows are done all the same.
+      unwritten = all;
+    }
+  }
 
   function rememberKey(key: string): boolean {
     const { changes } = insertKey.run(key, clock.now());
@@ -85,25 +101,22 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
   return {
     seen: rememberKey,
     accept(key, item) {
-      return journal.transaction<AcceptOutcome>(() => {
+      const outcome = journal.transaction<AcceptOutcome>(() => {
         if (rememberKey(key)) return { kind: "duplicate" };
         const id = randomUUID();
         const seq = Number(nextSeq.get()?.["seq"] ?? 1);
         insertItem.run(id, seq, item.message.channel, item.message.accountId, JSON.stringify(item), clock.now());
         return { kind: "accepted", row: { ...item, id, seq, runId: undefined, sessionKey: undefined, atMs: clock.now(), attempts: 0 } };
       });
+      finish([]);
+      return outcome;
     },
     bindRun(ids, runId, sessionKey) {
       journal.transaction(() => {
         for (const id of ids) bind.run(runId, sessionKey, id);
       });
     },
-    finish(ids) {
-      if (ids.length === 0) return;
-      journal.transaction(() => {
-        for (const id of ids) remove.run(id);
-      });
-    },
+    finish,
     unfinished: () => open.all().map(toRow),
     countUnfinished: () => Number(count.get()?.["n"] ?? 0),
   };

@@ -65,7 +65,7 @@ export function openJournal(stateDir: string): Journal {
         db.exec("COMMIT");
         return result;
       } catch (err) {
-        db.exec("ROLLBACK");
+        if (db.isTransaction) db.exec("ROLLBACK"); // a full disk has ended it already
         throw err;
       }
     },

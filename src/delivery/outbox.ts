@@ -90,6 +90,20 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return "open";
   }
 
+  /** Settlements that the disk refused, by row; written with the next one. */
+  const unwritten = new Map<string, () => void>();
+
+  /** The row in memory counts while this process lives: a full disk holds no message up. */
+  function note(id: string, write: () => void): boolean {
+    try {
+      write();
+      return true;
+    } catch (err) {
+      log.error("delivery journal not written, going on without", { id, reason: errorText(err) });
+      return false;
+    }
+  }
+
   function enqueue(row: Row): Promise<DeliveryResult> {
     const { request } = row;
     const known = running.get(request.id);
@@ -119,7 +133,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       }
       if (row.uncertain) row.repeats++;
       row.attempts++;
-      setState.run("sending", row.attempts, row.repeats, null, request.id);
+      note(request.id, () => setState.run("sending", row.attempts, row.repeats, null, request.id));
       const outcome = await attempt(row);
       if ("sentParts" in outcome) row.partsSent = Math.max(row.partsSent, outcome.sentParts ?? 0);
       switch (outcome.kind) {
@@ -130,18 +144,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
           return finish(row, { kind: "failed", reason: outcome.reason });
         case "uncertain":
           row.uncertain = true;
-          setState.run("uncertain", row.attempts, row.repeats, outcome.reason, request.id);
+          note(request.id, () => setState.run("uncertain", row.attempts, row.repeats, outcome.reason, request.id));
           await sleep(backoffDelayMs(RETRY, 1), stopped.signal);
           break;
         case "rate-limited":
           row.uncertain = false;
-          setState.run("pending", row.attempts, row.repeats, "rate limited", request.id);
+          note(request.id, () => setState.run("pending", row.attempts, row.repeats, "rate limited", request.id));
           log.warn("platform asked to wait", { channel: request.channel, waitMs: outcome.retryAfterMs });
           await sleep(Math.min(outcome.retryAfterMs, MAX_RATE_LIMIT_WAIT_MS), stopped.signal);
           break;
         case "unreachable":
           row.uncertain = false;
-          setState.run("pending", row.attempts, row.repeats, outcome.reason, request.id);
+          note(request.id, () => setState.run("pending", row.attempts, row.repeats, outcome.reason, request.id));
           await sleep(backoffDelayMs(RETRY, row.attempts), stopped.signal);
           break;
       }
@@ -161,7 +175,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         onPart: ({ index, messageId }) => {
           row.partsSent = Math.max(row.partsSent, index + 1);
           row.messageIds.push(messageId);
-          setPart.run(row.partsSent, JSON.stringify(row.messageIds), request.id);
+          note(request.id, () => setPart.run(row.partsSent, JSON.stringify(row.messageIds), request.id));
         },
       });
       if (!sending) return { kind: "unreachable", reason: `channel ${request.channel} is not running` };
@@ -176,7 +190,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function finish(row: Row, result: DeliveryResult): DeliveryResult {
     const ids = result.kind === "sent" ? result.messageIds : row.messageIds;
-    settle.run(result.kind, result.kind === "failed" ? result.reason : null, JSON.stringify(ids), clock.now(), row.request.id);
+    const { id } = row.request;
+    const write = (): void => void settle.run(result.kind, result.kind === "failed" ? result.reason : null, JSON.stringify(ids), clock.now(), id);
+    if (!note(id, write)) unwritten.set(id, write);
+    else for (const [other, late] of unwritten) if (note(other, late)) unwritten.delete(other);
     if (result.kind === "failed") {
       log.error("message not delivered", { channel: row.request.channel, to: row.request.message.to, reason: result.reason });
     }
@@ -195,10 +212,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const now = clock.now();
       const expiresAt = now + (request.ttlMs ?? DEFAULT_TTL_MS);
       const { message } = request;
-      insert.run(
+      note(request.id, () => insert.run(
         request.id, request.channel, message.accountId, message.to, request.runId ?? null, request.inboxId ?? null,
         JSON.stringify(message), now, expiresAt, now,
-      );
+      ));
       return enqueue({ request, attempts: 0, repeats: 0, partsSent: 0, messageIds: [], createdAt: now, expiresAt, uncertain: false, firstAttempt });
     },
     resume() {

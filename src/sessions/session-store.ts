@@ -36,6 +36,8 @@ interface FileStamp {
 }
 
 const WRITE_INTERVAL_MS = 1000;
+/** After a write that failed. */
+const RETRY_MS = 5000;
 
 /**
  * sessions.json of one agent. The map in memory is authoritative while the file is the one we last wrote or read;
@@ -124,7 +126,10 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   }
 
   function write(): Promise<void> {
-    writing ??= writeNow().finally(() => {
+    writing ??= writeNow().catch((err: unknown) => {
+      lastWriteAt = Date.now() + RETRY_MS - WRITE_INTERVAL_MS; // a full disk is not asked again at once
+      throw err;
+    }).finally(() => {
       writing = undefined;
       if (dirty.size > 0) schedule();
     });

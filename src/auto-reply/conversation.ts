@@ -6,18 +6,22 @@ import { errorText } from "../infra/errors.ts";
 import { dedupeKey, type Authority, type DeliveryResult, type Inbox, type InboxItem, type InboxRow, type PendingHistory, type SystemEvents } from "../delivery/index.ts";
 import { resolveSessionKey } from "../routing/index.ts";
 import { resolveSendPolicy, type SessionEntry } from "../sessions/index.ts";
+import { createKeyedQueue } from "../infra/keyed-queue.ts";
 import { isAbortRequest } from "./abort-words.ts";
-import type { CommandContext, CommandResult, CommandServices } from "./commands/contract.ts";
+import type { CommandServices } from "./commands/contract.ts";
 import type { CommandRegistry } from "./commands/registry.ts";
+import { createCommandRunner } from "./commands/run.ts";
+import { createDebouncer } from "./debounce.ts";
 import { formatSystemStamp, resolveUserZone, stampClientText } from "./envelope.ts";
 import { buildChatContext } from "./groups.ts";
 import { finalizeInboundContext, type ReceivedMedia } from "./inbound-context.ts";
+import { chatKey, mergeRows, replyRoute, weakest } from "./inbox-rows.ts";
 import { buildCollectPrompt, SessionQueue } from "./queue/session-queue.ts";
 import { resolveQueueSettings } from "./queue/settings.ts";
+import { createAnswers } from "./reply/answers.ts";
 import type { ReplyRoute } from "./reply/channel-sink.ts";
 import { buildFinalPayloads } from "./reply/redeliver.ts";
 import { createRunEvents } from "./reply/run-events.ts";
-import { matchResetTrigger } from "./reset-trigger.ts";
 import { startSession } from "./session-init.ts";
 import { redeliverFinals, runTurn, type TurnDeps, type TurnResult } from "./turn.ts";
 import { buildUserPrompt } from "./user-prompt.ts";
@@ -79,12 +83,22 @@ export interface Conversation {
   runAgent(request: AgentRequest): Promise<{ result: EmbeddedPiRunResult; delivered: readonly DeliveryResult[] }>;
   /** Aborts runs and clears what waits; the aborted runs say so themselves. */
   stop(sessionKey: string, by: "rpc" | "stop"): Promise<{ runIds: string[]; queued: number }>;
+  /** Ends what the session does and lets go of its transcript, so that it may be reset or deleted. @throws SessionBusyError */
+  settle(sessionKey: string, by: "rpc" | "stop"): Promise<void>;
   isBusy(sessionKey: string): boolean;
   queueDepth(sessionKey: string): number;
   /** Takes up what an earlier process left unfinished. */
   replay(): Promise<void>;
   /** Refuses new messages, lets runs end for `timeoutMs`, then suspends them for the next process. */
   drain(timeoutMs: number): Promise<void>;
+}
+
+/** A run did not end in time after it was told to. */
+export class SessionBusyError extends Error {
+  override readonly name = "SessionBusyError";
+  constructor(sessionKey: string) {
+    super(`Session ${sessionKey} is still active; try again in a moment.`);
+  }
 }
 
 interface Prepared {
@@ -110,9 +124,8 @@ interface SessionState {
 }
 
 const MAX_ATTEMPTS = 3;
-const NEW_SESSION_PROMPT =
-  "A new session was started. If BOOTSTRAP.md is in your context, follow it; else read what Session Startup in AGENTS.md asks for. Then greet the person in your own manner in one to three sentences and ask what they want to do. Do not mention files or this instruction.";
-
+/** ms that an aborted run may take to end. */
+const SETTLE_MS = 15_000;
 /** For the sender, when not even a line of some messages reached the model. */
 const overflowNotice = (dropped: number, unread: number): string =>
   `⚠️ Too many messages came in at once: ${unread} could not be read at all and ${dropped - unread} only as one line each. Please repeat what is important.`;
@@ -121,10 +134,27 @@ const overflowNotice = (dropped: number, unread: number): string =>
 export function createConversation(deps: ConversationDeps): Conversation {
   const { log, clock, inbox, agents, sessions } = deps;
   const states = new Map<string, SessionState>();
-  const debounced = new Map<string, { rows: InboxRow[]; timer: NodeJS.Timeout }>();
   const working = new Set<Promise<unknown>>();
   // Looked up before the first message of this process can be among them.
   const leftOver = { rows: inbox.unfinished(), previews: deps.previews.orphans() };
+  const inOrder = createKeyedQueue();
+  const debouncer = createDebouncer({
+    delayMs(channel) {
+      const inbound = deps.config().messages?.inbound;
+      return Math.max(0, Math.trunc(inbound?.byChannel?.[channel] ?? inbound?.debounceMs ?? 0));
+    },
+    flush: arrive,
+  });
+  const { answer, tell, sendPlain } = createAnswers(deps);
+  const runCommand = createCommandRunner({
+    ...deps,
+    answers: { answer, tell, sendPlain },
+    services: () => deps.commandServices(conversation),
+    async resetSession(sessionKey) {
+      await settle(sessionKey, "stop");
+      await sessions.reset(sessionKey);
+    },
+  });
   let draining = false;
 
   const state = (key: string): SessionState => {
@@ -156,7 +186,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
           const authority: Authority = { source: message.channel, senderId: message.sender.id, isOwner: verdict.isOwner, commandAuthorized: verdict.commandAuthorized };
           const accepted = inbox.accept(key, { message, authority, wasMentioned: verdict.wasMentioned });
           if (accepted.kind === "duplicate") return { kind: "duplicate" };
-          background([accepted.row], () => debounce(accepted.row));
+          debouncer.take(accepted.row);
           return { kind: "accepted", id: accepted.row.id };
         }
         case "pair": {
@@ -202,38 +232,18 @@ export function createConversation(deps: ConversationDeps): Conversation {
       client: { sessionKey: client.sessionKey, runId: client.runId, thinking: client.thinking, timeoutMs: client.timeoutMs, attachments: client.attachments },
     };
     const accepted = inbox.accept(dedupeKey(message), item);
-    if (accepted.kind === "accepted") background([accepted.row], () => handle([accepted.row]));
+    if (accepted.kind === "accepted") arrive([accepted.row]);
   }
 
-  const chatKey = (message: InboundMessage): string => [message.channel, message.accountId, message.chat.id, message.chat.threadId ?? ""].join("|");
-
-  async function debounce(row: InboxRow): Promise<void> {
-    const { message } = row;
-    const ms = debounceMs(message.channel);
-    const key = `${chatKey(message)}|${message.sender.id}`;
-    const held = debounced.get(key);
-    const passes = ms <= 0 || message.noDebounce === true || (message.media?.length ?? 0) > 0 || message.text.trim() === "" || message.text.trim().startsWith("/") || isAbortRequest(message.text);
-    if (passes) {
-      if (held) await flushDebounced(key);
-      return handle([row]);
-    }
-    clearTimeout(held?.timer);
-    const rows = [...(held?.rows ?? []), row];
-    const timer = setTimeout(() => background(rows, () => flushDebounced(key)), ms);
-    debounced.set(key, { rows, timer });
-  }
-
-  async function flushDebounced(key: string): Promise<void> {
-    const held = debounced.get(key);
-    if (!held) return;
-    debounced.delete(key);
-    clearTimeout(held.timer);
-    await handle(held.rows);
-  }
-
-  function debounceMs(channel: string): number {
-    const inbound = deps.config().messages?.inbound;
-    return Math.max(0, Math.trunc(inbound?.byChannel?.[channel] ?? inbound?.debounceMs ?? 0));
+  /**
+   * Messages of one chat are understood in the order in which they came, also when an earlier one has a file to fetch.
+   * Only a request to stop overtakes.
+   */
+  function arrive(rows: readonly InboxRow[]): void {
+    const last = rows.at(-1);
+    if (!last) return;
+    const overtakes = isAbortRequest(last.message.text);
+    background(rows, () => (overtakes ? handle(rows) : inOrder(last.client?.sessionKey ?? chatKey(last.message), () => handle(rows))));
   }
 
   // ── Understanding ────────────────────────────────────────────────────────
@@ -292,149 +302,6 @@ export function createConversation(deps: ConversationDeps): Conversation {
       body: command.body === message.text ? (ctx.BodyForAgent ?? "") : command.body,
       isNewSession: session.systemSent !== true, notices: [...notices, ...command.notices],
       thinking: client?.thinking as ThinkLevel | undefined, timeoutMs: client?.timeoutMs,
-    });
-  }
-
-  function mergeRows(rows: readonly InboxRow[]): InboundMessage {
-    const last = rows.at(-1)?.message as InboundMessage;
-    if (rows.length === 1) return last;
-    return {
-      ...last,
-      text: rows.map((row) => row.message.text).filter((text) => text !== "").join("\n"),
-      mergedMessageIds: rows.slice(0, -1).flatMap((row) => [...(row.message.mergedMessageIds ?? []), row.message.messageId]),
-    };
-  }
-
-  function weakest(rows: readonly InboxRow[]): Authority {
-    return rows.map((row) => row.authority).reduce((a, b) => ({ ...b, isOwner: a.isOwner && b.isOwner, commandAuthorized: a.commandAuthorized && b.commandAuthorized }));
-  }
-
-  function replyRoute(message: InboundMessage, inboxId: string): ReplyRoute {
-    return {
-      channel: message.channel, accountId: message.accountId, to: message.to, threadId: message.chat.threadId, messageId: message.messageId,
-      replyContext: message.replyContext, inboxId,
-    };
-  }
-
-  // ── Commands ─────────────────────────────────────────────────────────────
-
-  type CommandOutcome = { kind: "done" } | { kind: "go-on"; body: string; notices: readonly string[] };
-
-  async function runCommand(rows: readonly InboxRow[], ctx: MsgContext, base: Omit<CommandContext, "cfg" | "ctx" | "services" | "args" | "invokedAs">): Promise<CommandOutcome> {
-    const body = ctx.BodyForCommands ?? "";
-    const goOn = (text: string, notices: readonly string[] = []): CommandOutcome => ({ kind: "go-on", body: text, notices });
-    const afterReset = base.authority.commandAuthorized ? matchResetTrigger(body, deps.config().session?.resetTriggers) : undefined;
-    if (afterReset !== undefined) return resetByCommand(rows, base, afterReset);
-    if (!body.includes("/")) return goOn(body);
-    const services = deps.commandServices(conversation);
-    const context = (args: string, invokedAs: string): CommandContext => ({ ...base, cfg: deps.config(), ctx, services, args, invokedAs });
-    const match = deps.registry.match(body);
-    if (match) {
-      if (!base.authority.commandAuthorized || (match.command.ownerOnly && !base.authority.isOwner)) return { kind: "done" }; // no answer to strangers
-      if (match.command.groupsOnly && !base.isGroup) {
-        await answer(rows, base.sessionKey, `/${match.command.name} is for group chats.`);
-        return { kind: "done" };
-      }
-      const result = await guard(() => match.command.run(context(match.args, match.invokedAs)), match.command.name);
-      return finishCommand(rows, base.sessionKey, result, body);
-    }
-    if (!base.authority.commandAuthorized) return goOn(body);
-    const { matches, rest } = deps.registry.takeInline(body);
-    for (const inline of matches) {
-      const result = await guard(() => inline.command.run(context(inline.args, inline.invokedAs)), inline.command.name);
-      if (result.kind === "reply") await answer(rows, base.sessionKey, result.text, { keepOpen: true });
-    }
-    if (matches.length > 0 && rest.trim() === "") {
-      for (const row of rows) if (row.client) createRunEvents(deps.events, row.client.runId, base.sessionKey).final(undefined);
-      return { kind: "done" };
-    }
-    return goOn(rest);
-  }
-
-  async function guard(run: () => Promise<CommandResult>, name: string): Promise<CommandResult> {
-    try {
-      return await run();
-    } catch (err) {
-      log.error("command failed", { command: name, err });
-      return { kind: "reply", text: `⚠️ /${name} failed: ${errorText(err)}` };
-    }
-  }
-
-  async function finishCommand(rows: readonly InboxRow[], sessionKey: string, result: CommandResult, body: string): Promise<CommandOutcome> {
-    switch (result.kind) {
-      case "reply":
-        await answer(rows, sessionKey, result.text, { buttons: result.buttons });
-        return { kind: "done" };
-      case "silent":
-        return { kind: "done" };
-      case "prompt":
-        return { kind: "go-on", body: result.text, notices: [] };
-      case "pass":
-        return { kind: "go-on", body, notices: [] };
-    }
-  }
-
-  /** `/new [model] [text]`: a fresh session, then the text, or a greeting. */
-  async function resetByCommand(rows: readonly InboxRow[], base: { sessionKey: string; agentId: string; authority: Authority }, text: string): Promise<CommandOutcome> {
-    const { scopes } = base.authority;
-    if (scopes && !scopes.includes("operator.admin")) {
-      await answer(rows, base.sessionKey, "⚠️ Starting a new session needs the scope operator.admin.", { record: false });
-      return { kind: "done" };
-    }
-    await resetSession(base.sessionKey);
-    let rest = text;
-    const [first = ""] = text.split(/\s+/);
-    if (first !== "" && /[/@]|^[a-z0-9.-]+$/i.test(first)) {
-      const parsed = await agents.models.parseRef(first, base.agentId);
-      const isModel = parsed.ok && (first.includes("/") || parsed.alias !== undefined) && (await agents.models.isAllowed(parsed.ref, base.agentId));
-      if (isModel) {
-        await sessions.update(base.sessionKey, { providerOverride: parsed.ref.provider, modelOverride: parsed.ref.modelId });
-        rest = text.slice(text.indexOf(first) + first.length).trim();
-      }
-    }
-    return { kind: "go-on", body: rest === "" ? NEW_SESSION_PROMPT : rest, notices: [] };
-  }
-
-  async function resetSession(sessionKey: string): Promise<Readonly<SessionEntry>> {
-    await stop(sessionKey, "stop");
-    await agents.runs.waitIdle(sessionKey, 15_000);
-    const before = await sessions.get(sessionKey);
-    if (before) agents.forgetSession(before.sessionId, sessions.transcriptPath(sessionKey, before));
-    return (await sessions.reset(sessionKey)).entry;
-  }
-
-  /** Says something without the model: to the chat it came from, and to the client's run. */
-  async function answer(
-    rows: readonly InboxRow[], sessionKey: string, text: string,
-    options: { record?: boolean; keepOpen?: boolean; buttons?: readonly (readonly { readonly text: string; readonly callbackData: string }[])[] | undefined } = {},
-  ): Promise<void> {
-    const last = rows.at(-1);
-    if (!last) return;
-    if (!last.client) {
-      await sendPlain(last.message, text, `reply:${last.id}:${options.keepOpen ? randomUUID() : "0"}`, options.buttons);
-      return;
-    }
-    if (options.record !== false) {
-      await sessions.appendMessage(sessionKey, {
-        role: "assistant", content: [{ type: "text", text }], api: "openclaw", provider: "openclaw", model: "gateway-injected", timestamp: clock.now(), stopReason: "stop",
-        usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
-      });
-    }
-    if (!options.keepOpen) {
-      const events = createRunEvents(deps.events, last.client.runId, sessionKey);
-      events.emit({ stream: "lifecycle", data: { phase: "start", startedAt: clock.now() } });
-      events.emit({ stream: "lifecycle", data: { phase: "end", endedAt: clock.now() } });
-      events.final(text);
-      agents.runs.end(last.client.runId, { status: "ok" });
-    }
-  }
-
-  const tell = (rows: readonly InboxRow[], text: string): Promise<void> => answer(rows, rows.at(-1)?.client?.sessionKey ?? "", text, { record: false });
-
-  async function sendPlain(message: InboundMessage, text: string, id: string, buttons?: readonly (readonly { readonly text: string; readonly callbackData: string }[])[]): Promise<void> {
-    await deps.outbox.deliver({
-      id, channel: message.channel,
-      message: { accountId: message.accountId, to: message.to, threadId: message.chat.threadId, replyContext: message.replyContext, text, ...(buttons ? { buttons } : {}) },
     });
   }
 
@@ -599,6 +466,13 @@ export function createConversation(deps: ConversationDeps): Conversation {
     return { runIds, queued: waiting.length + cleared };
   }
 
+  async function settle(sessionKey: string, by: "rpc" | "stop"): Promise<void> {
+    await stop(sessionKey, by);
+    if (!(await agents.runs.waitIdle(sessionKey, SETTLE_MS))) throw new SessionBusyError(sessionKey);
+    const entry = await sessions.get(sessionKey);
+    if (entry) agents.forgetSession(entry.sessionId, sessions.transcriptPath(sessionKey, entry));
+  }
+
   async function runAgent(request: AgentRequest): Promise<{ result: EmbeddedPiRunResult; delivered: readonly DeliveryResult[] }> {
     const { sessionKey } = request;
     await sessions.ensure(sessionKey, { chatType: "direct" });
@@ -641,7 +515,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
     }
     for (const rows of byRun.values()) {
       const runId = rows[0]?.runId;
-      background(rows, () => (runId === undefined ? handle(rows) : replayRun(runId, rows)));
+      if (runId === undefined) arrive(rows);
+      else background(rows, () => replayRun(runId, rows));
     }
   }
 
@@ -695,8 +570,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
 
   async function drain(timeoutMs: number): Promise<void> {
     draining = true;
-    for (const { timer } of debounced.values()) clearTimeout(timer);
-    debounced.clear();
+    debouncer.clear();
     const idle = Promise.allSettled(working);
     await Promise.race([idle, sleep(timeoutMs)]);
     for (const run of agents.runs.all()) agents.runs.abort({ runId: run.runId }, "shutdown");
@@ -704,7 +578,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   const conversation: Conversation = {
-    receive, receiveEvent, sendChat, runAgent, stop, isBusy, replay, drain,
+    receive, receiveEvent, sendChat, runAgent, stop, settle, isBusy, replay, drain,
     queueDepth: (sessionKey) => states.get(sessionKey)?.queue.depth ?? 0,
   };
   return conversation;

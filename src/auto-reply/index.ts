@@ -1,4 +1,4 @@
-export { createConversation, type AdmitVerdict, type AgentRequest, type ClientMessage, type Conversation, type ConversationDeps } from "./conversation.ts";
+export { createConversation, SessionBusyError, type AdmitVerdict, type AgentRequest, type ClientMessage, type Conversation, type ConversationDeps } from "./conversation.ts";
 export { createCommandRegistry, type CommandRegistry } from "./commands/registry.ts";
 export type { CommandDefinition, CommandServices } from "./commands/contract.ts";
 export { builtInCommands, createCommandServices } from "./commands/index.ts";

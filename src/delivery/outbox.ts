@@ -1,6 +1,7 @@
 import { backoffDelayMs, sleep, type BackoffPolicy } from "../infra/backoff.ts";
 import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
+import { createKeyedQueue } from "../infra/keyed-queue.ts";
 import type { Logger } from "../infra/log.ts";
 import type { OutboundMessage, SendOptions, SendOutcome } from "../channels/contract/index.ts";
 import type { Journal } from "./journal.ts";
@@ -71,7 +72,7 @@ interface Row {
 export function createOutbox(options: OutboxOptions): Outbox {
   const { journal, clock, log } = options;
   const stopped = new AbortController();
-  const lanes = new Map<string, Promise<unknown>>();
+  const inOrder = createKeyedQueue();
   const running = new Map<string, Promise<DeliveryResult>>();
   const insert = journal.statement(
     "INSERT OR IGNORE INTO outbox (id, seq, channel, account, target, run_id, inbox_id, message, state, next_at, expires_at, created_at) VALUES (?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM outbox), ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)",
@@ -108,18 +109,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { request } = row;
     const known = running.get(request.id);
     if (known) return known;
-    const lane = `${request.channel}|${request.message.accountId}|${request.message.to}`;
-    const work = (lanes.get(lane) ?? Promise.resolve()).then(() => process(row));
+    // One chat gets its messages in their order.
+    const work = inOrder(`${request.channel}|${request.message.accountId}|${request.message.to}`, () => process(row));
     running.set(request.id, work);
-    const done = work.then(
-      () => undefined,
-      (err: unknown) => log.error("outbox row failed", { id: request.id, err }),
-    );
-    lanes.set(lane, done);
-    void done.then(() => {
-      running.delete(request.id);
-      if (lanes.get(lane) === done) lanes.delete(lane);
-    });
+    void work
+      .catch((err: unknown) => log.error("outbox row failed", { id: request.id, err }))
+      .finally(() => running.delete(request.id));
     return work;
   }
 

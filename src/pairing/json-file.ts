@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync, statSync } from "node:fs";
 import { isErrno, writeFileAtomic } from "../infra/atomic-file.ts";
 import { acquireFileLock } from "../infra/file-lock.ts";
+import { createKeyedQueue } from "../infra/keyed-queue.ts";
 import type { Logger } from "../infra/log.ts";
 
 /** Runs `task` while no other holder of the same path runs; across processes when the lock is a file. */
@@ -79,17 +80,6 @@ export function createPathLock(): PathLock {
     await using _lock = await acquireFileLock(`${path}.lock`);
     return await task();
   };
-  const tails = new Map<string, Promise<unknown>>();
-  return (path, task) => {
-    const run = (tails.get(path) ?? Promise.resolve()).then(() => underFileLock(path, task));
-    const tail = run.then(
-      () => undefined,
-      () => undefined, // the caller of `run` sees the failure; the next in line only waits
-    );
-    tails.set(path, tail);
-    void tail.then(() => {
-      if (tails.get(path) === tail) tails.delete(path);
-    });
-    return run;
-  };
+  const inOrder = createKeyedQueue();
+  return (path, task) => inOrder(path, () => underFileLock(path, task));
 }

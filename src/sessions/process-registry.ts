@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { createKeyedQueue } from "../infra/keyed-queue.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /**
@@ -10,7 +11,7 @@ export interface TranscriptUpdate {
 }
 
 const listeners = new Map<string, Set<(update: TranscriptUpdate) => void>>();
-const appendQueues = new Map<string, Promise<unknown>>();
+const appendQueue = createKeyedQueue();
 
 export interface CachedSessionStore {
   readonly store: SessionStore;
@@ -40,15 +41,5 @@ export function emitSessionTranscriptUpdate(path: string): void {
 
 /** Runs `task` after every earlier task for the same file. A failure does not block the next one. */
 export function queueByPath<T>(path: string, task: () => Promise<T>): Promise<T> {
-  const key = resolve(path);
-  const run = (appendQueues.get(key) ?? Promise.resolve()).then(task, task);
-  const settled = run.then(
-    () => undefined,
-    () => undefined,
-  );
-  appendQueues.set(key, settled);
-  void settled.then(() => {
-    if (appendQueues.get(key) === settled) appendQueues.delete(key);
-  });
-  return run;
+  return appendQueue(resolve(path), task);
 }

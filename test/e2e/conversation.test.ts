@@ -163,3 +163,24 @@ it("answers a message that comes while the gateway is still starting exactly onc
   expect(messages.map((message) => message.role)).toEqual(["user", "assistant"]);
   expect(model.mock.getRequests()).toHaveLength(1);
 });
+
+it("reads the messages of a chat in their order, also when a file of the first has still to be fetched", async () => {
+  await using telegram = await startFakeTelegram();
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "answer" }));
+  await using _g = await startTestGateway({
+    config: { ...model.config, ...agents("mock/gpt-mock"), channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url, dmPolicy: "open", allowFrom: ["*"] } } },
+  });
+  const release = telegram.hold("getFile");
+  telegram.photo({ bytes: Buffer.from("not really a picture"), caption: "here is the plan" });
+  await telegram.waitForCall("getFile");
+  telegram.text("what do you think of it?");
+  await telegram.waitUntil(() => telegram.confirmedOffset() > 1001);
+  expect(model.mock.getRequests()).toHaveLength(0);
+  release();
+
+  await telegram.waitUntil(() => telegram.sent().length >= 2);
+  const asked = model.mock.getRequests().map((entry) => JSON.stringify((entry.body as { messages: unknown[] }).messages.at(-1)));
+  expect(asked[0]).toContain("here is the plan");
+  expect(asked[0]).not.toContain("what do you think");
+  expect(asked[1]).toContain("what do you think");
+});

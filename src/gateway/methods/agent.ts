@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentIdOfKey, isKnownAgentId, mainSessionKey, resolveDefaultAgentId } from "../../routing/index.ts";
 import { resolveSendPolicy } from "../../sessions/index.ts";
-import type { ReplyRoute } from "../../auto-reply/index.ts";
+import { SessionBusyError, type ReplyRoute } from "../../auto-reply/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, GatewayError, invalidRequest, type GatewayMethod } from "../protocol/index.ts";
 import { attachmentsSchema, cleanMessage, isOwnerCaller, storeAttachments } from "./chat.ts";
@@ -38,7 +38,8 @@ const agent = defineMethod({
     const reset = /^\/(?:new|reset)(?:\s+([\s\S]*))?$/i.exec(message.trim());
     if (reset) {
       if (!isOwnerCaller(call.caller)) throw invalidRequest("missing scope: operator.admin");
-      await resetSession(ctx, sessionKey);
+      await settleSession(ctx, sessionKey);
+      await ctx.sessions.reset(sessionKey);
     }
     if (resolveSendPolicy(ctx.config(), sessionKey, await ctx.sessions.get(sessionKey)) === "deny") throw invalidRequest("send blocked by session policy");
     const deliver = params.deliver ? await deliveryRoute(ctx, params, sessionKey) : undefined;
@@ -72,14 +73,13 @@ const agent = defineMethod({
 const LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
 const asLevel = (value: string | undefined): (typeof LEVELS)[number] | undefined => LEVELS.find((level) => level === value);
 
-export async function resetSession(ctx: GatewayContext, sessionKey: string): Promise<Awaited<ReturnType<GatewayContext["sessions"]["reset"]>>> {
-  await ctx.conversation.stop(sessionKey, "rpc");
-  if (!(await ctx.agents.runs.waitIdle(sessionKey, 15_000))) {
-    throw new GatewayError("UNAVAILABLE", `Session ${sessionKey} is still active; try again in a moment.`, { retryable: true });
+/** Ends what the session does. @throws GatewayError UNAVAILABLE, to be tried again */
+export async function settleSession(ctx: GatewayContext, sessionKey: string): Promise<void> {
+  try {
+    await ctx.conversation.settle(sessionKey, "rpc");
+  } catch (err) {
+    throw err instanceof SessionBusyError ? new GatewayError("UNAVAILABLE", err.message, { retryable: true, cause: err }) : err;
   }
-  const before = await ctx.sessions.get(sessionKey);
-  if (before) ctx.agents.forgetSession(before.sessionId, ctx.sessions.transcriptPath(sessionKey, before));
-  return ctx.sessions.reset(sessionKey);
 }
 
 function checkChannels(ctx: GatewayContext, params: AgentParams): void {

@@ -6,7 +6,7 @@ import { isCronRunKey, mainSessionKey, resolveDefaultAgentId, sessionKeyKind, su
 import { archiveStamp, isTranscriptMessage, loadTranscript, readRecentMessages, type SessionEntry, type SessionPatch, type TranscriptEntry } from "../../sessions/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, invalidRequest, isWebchatClient, type GatewayMethod, type MethodCall } from "../protocol/index.ts";
-import { resetSession } from "./agent.ts";
+import { settleSession } from "./agent.ts";
 import { nes } from "./schemas.ts";
 
 const positive = z.number().int().min(1);
@@ -217,7 +217,8 @@ const reset = defineMethod({
   params: z.strictObject({ key: nes, reason: z.enum(["new", "reset"]).optional() }),
   async handle({ key: raw }, ctx: GatewayContext) {
     const key = ctx.sessions.canonicalKey(raw);
-    const { entry } = await resetSession(ctx, key);
+    await settleSession(ctx, key);
+    const { entry } = await ctx.sessions.reset(key);
     ctx.log.info("session reset", { sessionKey: key, sessionId: entry.sessionId });
     return { ok: true, key, entry };
   },
@@ -231,10 +232,7 @@ const remove = defineMethod({
     refuseWebchat(call, "delete");
     const key = ctx.sessions.canonicalKey(raw);
     if (key === mainSessionKey(ctx.sessions.agentIdOf(key)) || key === "global") throw invalidRequest(`Cannot delete the main session (${key}).`);
-    await ctx.conversation.stop(key, "rpc");
-    await ctx.agents.runs.waitIdle(key, 15_000);
-    const entry = await ctx.sessions.get(key);
-    if (entry) ctx.agents.forgetSession(entry.sessionId, ctx.sessions.transcriptPath(key, entry));
+    await settleSession(ctx, key);
     const { deleted, archived } = await ctx.sessions.remove(key, { deleteTranscript });
     return { ok: true, key, deleted, archived };
   },

@@ -4,7 +4,7 @@ export type {
   AuthMode, FailoverReason, ModelChoice, ModelRef, ModelRow, ModelService, ModelSource, PreparedModel, RefParse, ThinkLevel } from "./models/types.ts";
 export { type PiModules } from "./pi.ts";
 export type { BlockReplyConfig, Lane, RunChannelContext } from "./pi-embedded-runner/run/params.ts";
-export type { AgentEvent, EmbeddedPiRunMeta, EmbeddedPiRunResult, MessagingSend, RunError, RunUsage, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
+export type { AgentEvent, EmbeddedPiRunMeta, EmbeddedPiRunResult, MessagingSend, RunError, RunFallback, RunUsage, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
 export { CommandLaneClearedError } from "./pi-embedded-runner/lanes.ts";
 export type { ActiveRun, RunRegistry, RunSnapshot } from "./pi-embedded-runner/runs.ts";
 export { inspectRunProgress, type RunProgress } from "./pi-embedded-runner/replay.ts";

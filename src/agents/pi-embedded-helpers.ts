@@ -55,15 +55,18 @@ export function errorKindOf(reason: FailoverReason): RunErrorKind {
   }
 }
 
-/** One sentence a person understands, with what to do; the provider's own words only where we know no better. */
-export function friendlyErrorText(reason: FailoverReason, raw: string, model: string): string {
+/**
+ * One sentence a person understands, with what to do; the provider's own words only where we know no better. `waitMs`: how
+ * long the provider asked to wait.
+ */
+export function friendlyErrorText(reason: FailoverReason, raw: string, model: string, waitMs?: number): string {
   switch (reason) {
     case "context_overflow":
       return "⚠️ The conversation no longer fits into the model's context. Send /compact to shorten it or /new to start afresh.";
     case "billing":
       return `⚠️ The provider of ${model} refuses for lack of credit. Top up the account or choose another model with /model.`;
     case "rate_limit":
-      return `⚠️ ${model} is overloaded or rate-limited. Please try again in a moment.`;
+      return `⚠️ ${model} is overloaded or rate-limited. Please try again ${waitMs === undefined ? "in a moment" : `in ${formatWait(waitMs)}`}.`;
     case "auth":
     case "auth_permanent":
       return `⚠️ The provider of ${model} rejected the API key (HTTP 401/403). Check the key with \`openclaw models status\`.`;
@@ -74,6 +77,11 @@ export function friendlyErrorText(reason: FailoverReason, raw: string, model: st
     default:
       return `⚠️ ${model} failed: ${raw.length > MAX_SHOWN_TEXT ? `${raw.slice(0, MAX_SHOWN_TEXT)}…` : raw || "no further details"}`;
   }
+}
+
+function formatWait(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }
 
 /** Failed calls of one kind end the search for other keys and models. */

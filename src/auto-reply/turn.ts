@@ -1,16 +1,18 @@
-import type { ActiveRun, AgentRuntime, BlockReplyConfig, EmbeddedPiRunResult, Lane, ModelRef, ReplyPayload, RunChannelContext, ThinkLevel } from "../agents/index.ts";
+import { formatModelRef, type ActiveRun, type AgentRuntime, type BlockReplyConfig, type EmbeddedPiRunResult, type Lane, type ModelRef, type ReplyPayload, type RunChannelContext, type ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, GroupToolPolicy, MsgContext, OutboundMedia } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Authority, DeliveryResult, Outbox, PreviewLog } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
 import { resolveOutboundMedia, type ResolveMediaOptions } from "../media/index.ts";
-import type { SessionEntry, SessionPatch, SessionService } from "../sessions/index.ts";
+import type { SessionEntry, SessionService } from "../sessions/index.ts";
+import { fallbackChange } from "./fallback-notice.ts";
 import { sendAckReaction } from "./reply/ack-reaction.ts";
 import { createChannelSink, type ChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
 import { resolveResponsePrefix } from "./reply/prefix.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
 import { appendLine, usageLine } from "./reply/shape.ts";
+import { profileChoice, recordRun } from "./run-record.ts";
 
 export interface TurnDeps {
   readonly config: () => OpenClawConfig;
@@ -96,7 +98,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
         runId: input.runId, agentId: input.agentId, sessionKey: input.sessionKey, sessionId: entry.sessionId,
         sessionFile: deps.sessions.transcriptPath(input.sessionKey, entry), prompt: input.prompt, model: choice,
         fallbacks: await deps.agents.models.fallbacks(input.agentId, choice),
-        ...(entry.authProfileOverrideSource === "user" ? { pinnedProfileId: entry.authProfileOverride } : { preferredProfileId: entry.authProfileOverride }),
+        ...profileChoice(entry),
         thinking, reasoning: asReasoning(entry.reasoningLevel) ?? "off", verbose,
         timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
         lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel(input, chatType), isOwner: input.authority.isOwner,
@@ -116,7 +118,12 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     throw err;
   }
   const suspended = abortedBy === "shutdown";
-  const shaped = shapePayloads(cfg, entry, input, result);
+  const change = suspended || result.meta.aborted || result.meta.error ? undefined : fallbackChange(entry, formatModelRef(choice), result.meta.fallback);
+  if (change?.clearedFrom !== undefined) {
+    const chosen = { selectedProvider: choice.provider, selectedModel: choice.modelId, activeProvider: choice.provider, activeModel: choice.modelId };
+    events.emit({ stream: "lifecycle", data: { phase: "fallback_cleared", ...chosen, previousActiveModel: change.clearedFrom } });
+  }
+  const shaped = shapePayloads(cfg, entry, change && verbose !== "off" ? { ...input, notices: [...(input.notices ?? []), change.notice] } : input, result);
   let delivered: Promise<readonly DeliveryResult[]> = Promise.resolve([]);
   try {
     if (suspended) await sink?.discardPreview();
@@ -127,7 +134,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     sink?.typing.stop();
   }
   // The answer is out: a disk that refuses its statistics does not make it a failure.
-  await recordUsage(deps, input.sessionKey, entry, result).catch((err: unknown) => deps.log.error("usage of the run not recorded", { sessionKey: input.sessionKey, err }));
+  await recordRun(deps, input.sessionKey, entry, choice, result).catch((err: unknown) => deps.log.error("usage of the run not recorded", { sessionKey: input.sessionKey, err }));
   const announce = (): void => {
     if (!suspended) endChat(events, abortedBy, run?.partialText, result, shaped);
   };
@@ -273,26 +280,4 @@ function endChat(events: RunEvents, abortedBy: ActiveRun["abortedBy"], partial: 
   const media = payloads.flatMap((payload) => payload.mediaUrls ?? []).map((source) => `📎 ${source}`);
   const body = result.blocksSent ? result.payloads.map((payload) => payload.text ?? "").join("\n\n") : [...texts, ...media].join("\n\n");
   events.final(body === "" ? undefined : body, meta.agentMeta.usage);
-}
-
-async function recordUsage(deps: TurnDeps, sessionKey: string, entry: Readonly<SessionEntry>, result: EmbeddedPiRunResult): Promise<void> {
-  const { agentMeta, systemPromptReport, compactionCount, aborted } = result.meta;
-  const current = await deps.sessions.get(sessionKey);
-  if (current?.sessionId !== entry.sessionId) return; // reset meanwhile: these numbers belong to the old conversation
-  const patch: SessionPatch = {
-    systemSent: true, abortedLastRun: aborted, modelProvider: agentMeta.provider, model: agentMeta.model,
-    ...(agentMeta.contextTokens > 0 ? { contextTokens: agentMeta.contextTokens } : {}),
-    ...(compactionCount > 0 ? { compactionCount: (current.compactionCount ?? 0) + compactionCount } : {}),
-    ...(systemPromptReport ? { systemPromptReport } : {}),
-    ...(agentMeta.profileId && entry.authProfileOverrideSource !== "user" ? { authProfileOverride: agentMeta.profileId, authProfileOverrideSource: "auto" as const } : {}),
-  };
-  if (agentMeta.usage.total > 0) {
-    Object.assign(patch, {
-      inputTokens: agentMeta.usage.input, outputTokens: agentMeta.usage.output, cacheRead: agentMeta.usage.cacheRead, cacheWrite: agentMeta.usage.cacheWrite,
-      totalTokens: agentMeta.lastCallUsage?.total ?? agentMeta.usage.total, totalTokensFresh: compactionCount === 0,
-    });
-  }
-  const skills = deps.agents.skillsSnapshot(entry.sessionId);
-  if (skills && current.skillsSnapshot === undefined) patch.skillsSnapshot = skills;
-  await deps.sessions.update(sessionKey, patch);
 }

@@ -22,6 +22,8 @@ export interface KeyRequest {
   readonly pinned: string | undefined;
   /** Used while it does not rest. */
   readonly preferred: string | undefined;
+  /** The one that follows it in the order comes first. */
+  readonly after: string | undefined;
   /** Not the first choice of the run: a resting provider is left alone. */
   readonly asFallback: boolean;
   readonly providerConfig: ModelsProviderConfig | undefined;
@@ -104,7 +106,7 @@ const plain = (authMode: AuthMode, apiKey: string | undefined): ResolvedKey => (
 type Picked = { readonly kind: "use"; readonly key: ResolvedKey } | { readonly kind: "none" } | { readonly kind: "failed"; readonly message: string };
 
 async function pickProfile(request: KeyRequest, world: KeyWorld): Promise<Picked> {
-  const candidates = await profileCandidates(world.profiles, request.agentId, request.provider, request.modelId);
+  const candidates = startAfter(await profileCandidates(world.profiles, request.agentId, request.provider, request.modelId), request.after);
   const preferred = candidates.find((candidate) => candidate.id === request.preferred && candidate.restsUntil === 0);
   const ordered = preferred ? [preferred, ...candidates.filter((candidate) => candidate !== preferred)] : candidates;
   const [first] = ordered;
@@ -118,6 +120,13 @@ async function pickProfile(request: KeyRequest, world: KeyWorld): Promise<Picked
     }
   }
   return message === undefined ? { kind: "none" } : { kind: "failed", message };
+}
+
+/** Those that may be used now, turned so that the one behind `id` leads; resting ones stay last. */
+function startAfter(candidates: readonly ProfileCandidate[], id: string | undefined): readonly ProfileCandidate[] {
+  const awake = candidates.filter((candidate) => candidate.restsUntil === 0);
+  const start = awake.findIndex((candidate) => candidate.id === id) + 1;
+  return [...awake.slice(start), ...awake.slice(0, start), ...candidates.filter((candidate) => candidate.restsUntil > 0)];
 }
 
 /** Near the end of a pause for load, one try each 30 s. @throws ModelError unavailable */

@@ -4,6 +4,7 @@ import type { ModelsProviderConfig, OpenClawConfig } from "../../config/index.ts
 import type { Clock } from "../../infra/clock.ts";
 import { errorText } from "../../infra/errors.ts";
 import type { Logger } from "../../infra/log.ts";
+import { createRetryAfterLog } from "../../infra/retry-after.ts";
 import { normalizeAgentId } from "../../routing/index.ts";
 import { createAuthProfiles, type ProfileFailure } from "../auth-profiles/index.ts";
 import { loadPi, type PiModules } from "../pi.ts";
@@ -52,6 +53,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
   const fetchFn: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
   const config = options.config;
   const profiles = createAuthProfiles({ config, agentDir: options.agentDir, normalizeProvider, clock, log, fetch: fetchFn });
+  const refusals = createRetryAfterLog(() => clock.now());
   const warned = new Set<string>();
   const lastProbes = new Map<string, number>();
   let pi: Promise<PiModules> | undefined;
@@ -278,8 +280,8 @@ export function createModelService(options: ModelServiceOptions): ModelService {
     const providerConfig = catalogue.providerConfig(ref.provider);
     const key = await resolveKey(
       {
-        provider: ref.provider, modelId: ref.modelId, agentId, pinned: choice.profileId, preferred: choice.preferredProfileId, asFallback: choice.asFallback === true,
-        providerConfig, baseUrl: found.baseUrl,
+        provider: ref.provider, modelId: ref.modelId, agentId, pinned: choice.profileId, preferred: choice.preferredProfileId, after: choice.afterProfileId,
+        asFallback: choice.asFallback === true, providerConfig, baseUrl: found.baseUrl,
       },
       { profiles, env, now: () => clock.now(), lastProbes },
     );
@@ -357,6 +359,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
       if (watch.servers().some((server) => server.provider === prepared.ref.provider)) watch.lookAgain();
       if (prepared.profileId !== undefined && isProfileFailure(reason)) await profiles.reportFailure(agentId, prepared.profileId, prepared.ref.modelId, reason);
     },
+    askedToWaitMs: (prepared) => refusals.remainingMs(prepared.model.baseUrl),
     async list(agentId) {
       const id = agentId ?? "main";
       const catalogue = await catalogueOf(id);
@@ -392,6 +395,9 @@ export function createModelService(options: ModelServiceOptions): ModelService {
     },
     startProbes: () => watch.start(),
     lookAgain: () => watch.lookAgain(),
-    close: () => watch.close(),
+    close() {
+      watch.close();
+      refusals.close();
+    },
   };
 }

@@ -65,6 +65,8 @@ export interface PrepareOptions {
   readonly profileId?: string | undefined;
   /** Used while it does not rest. */
   readonly preferredProfileId?: string | undefined;
+  /** The one that follows it comes first: sessions take turns. */
+  readonly afterProfileId?: string | undefined;
   /** Not the run's first choice: rejects with `unavailable` while all profiles of the provider rest. */
   readonly asFallback?: boolean | undefined;
 }
@@ -83,6 +85,8 @@ export interface ModelService {
   nextProfile(prepared: PreparedModel, agentId: string, tried: ReadonlySet<string>): Promise<string | undefined>;
   reportSuccess(prepared: PreparedModel, agentId: string): Promise<void>;
   reportFailure(prepared: PreparedModel, agentId: string, reason: FailoverReason): Promise<void>;
+  /** ms that the provider still asked to be left alone when it last refused; undefined when it did not say. */
+  askedToWaitMs(prepared: PreparedModel): number | undefined;
   /** Allowed set, or the whole catalogue. */
   list(agentId?: string): Promise<ModelRow[]>;
   aliases(agentId: string): ReadonlyMap<string, ModelRef>;

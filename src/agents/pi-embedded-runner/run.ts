@@ -11,7 +11,7 @@ import { assemblePrompt, type PromptCache } from "./prompt-assembly.ts";
 import { rewindFailedAnswer, runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
 import { buildEmbeddedRunPayloads } from "./run/payloads.ts";
-import type { EmbeddedPiRunResult, MessagingSend, RunAttempt, RunError, RunUsage, SystemPromptReport } from "./run/types.ts";
+import type { EmbeddedPiRunResult, MessagingSend, RunAttempt, RunError, RunFallback, RunUsage, SystemPromptReport } from "./run/types.ts";
 import { openTranscript, type OpenTranscript } from "./session-manager-init.ts";
 
 const MAX_COMPACTIONS = 3;
@@ -67,6 +67,7 @@ class Run {
   promptPending: boolean;
   report: SystemPromptReport | undefined;
   error: RunError | undefined;
+  fallback: RunFallback | undefined;
   current: PreparedModel | undefined;
 
   constructor(deps: RunnerDeps, pi: PiModules, cache: PromptCache, params: RunEmbeddedPiAgentParams, hooks: RunHooks, signal: AbortSignal, timedOut: () => boolean, startedAt: number) {
@@ -132,7 +133,7 @@ class Run {
         const prepared = await this.#prepare(ref, index === 0, profileId);
         if (!prepared) break;
         this.current = prepared;
-        if (index > 0) this.#announceFallback(ref, prepared);
+        if (index > 0) this.#announceFallback(prepared);
         const step = await this.#attempt(transcript, prepared);
         if (step.kind === "done") return;
         if (step.kind === "again") continue;
@@ -149,7 +150,8 @@ class Run {
   async #prepare(ref: ModelRef, selected: boolean, profileId: string | undefined): Promise<PreparedModel | undefined> {
     try {
       return await this.deps.models.prepare(ref, this.params.agent.id, {
-        profileId, preferredProfileId: selected ? this.params.preferredProfileId : undefined, asFallback: !selected,
+        profileId, asFallback: !selected,
+        ...(selected ? { preferredProfileId: this.params.preferredProfileId, afterProfileId: this.params.afterProfileId } : {}),
       });
     } catch (err) {
       const reason: FailoverReason = err instanceof ModelError ? (err.code === "no-key" ? "auth" : "model_not_found") : "unknown";
@@ -160,8 +162,11 @@ class Run {
     }
   }
 
-  #announceFallback(ref: ModelRef, prepared: PreparedModel): void {
+  #announceFallback(prepared: PreparedModel): void {
     const last = this.attempts.at(-1);
+    const active = formatModelRef(prepared.ref);
+    if (this.fallback?.active === active) return;
+    this.fallback = { active, reason: last?.reason ?? "unknown" };
     this.params.onAgentEvent({
       stream: "lifecycle",
       data: {
@@ -170,7 +175,7 @@ class Run {
         attemptSummaries: this.attempts.map((attempt) => `${attempt.provider}/${attempt.model}: ${attempt.reason}`), attempts: this.attempts.length,
       },
     });
-    this.deps.log.warn("model fallback", { from: formatModelRef(this.params.model), to: formatModelRef(ref), reason: last?.reason });
+    this.deps.log.warn("model fallback", { from: formatModelRef(this.params.model), to: active, reason: last?.reason });
   }
 
   async #attempt(transcript: OpenTranscript, prepared: PreparedModel): Promise<Step> {
@@ -202,7 +207,8 @@ class Run {
     const model = formatModelRef(prepared.ref);
     deps.log.warn("model call failed", { model, reason, profileId: prepared.profileId, error: raw.slice(0, 500) });
     this.attempts.push({ provider: prepared.ref.provider, model: prepared.ref.modelId, reason, error: raw });
-    this.error = { kind: errorKindOf(reason), message: friendlyErrorText(reason, raw, model) };
+    const askedMs = retryAfterMs(raw) ?? deps.models.askedToWaitMs(prepared);
+    this.error = { kind: errorKindOf(reason), message: friendlyErrorText(reason, raw, model, askedMs) };
     if (this.blocksSent > 0) return { kind: "done" }; // part of an answer is out: a second one would repeat it
     rewindFailedAnswer(transcript.manager);
     if (reason === "context_overflow") {
@@ -215,10 +221,9 @@ class Run {
       return { kind: "again" };
     }
     if (isTransientReason(reason) && this.transient < TRANSIENT_DELAYS_MS.length) {
-      const asked = retryAfterMs(raw);
-      if (asked === undefined || asked <= MAX_RETRY_AFTER_MS) {
-        await sleep(asked ?? TRANSIENT_DELAYS_MS[this.transient++] ?? 2000, this.signal);
-        if (asked !== undefined) this.transient++;
+      if (askedMs === undefined || askedMs <= MAX_RETRY_AFTER_MS) {
+        await sleep(askedMs ?? TRANSIENT_DELAYS_MS[this.transient] ?? 2000, this.signal);
+        this.transient++;
         return this.signal.aborted ? { kind: "done" } : { kind: "again" };
       }
     }
@@ -294,6 +299,7 @@ class Run {
       meta: {
         durationMs: endedAt - this.startedAt, aborted, abortReason: timedOut ? "timeout" : aborted ? "user" : undefined,
         error: error ?? (empty ? { kind: "empty", message: "empty answer" } : undefined), attempts: this.attempts,
+        fallback: error ? undefined : this.fallback,
         agentMeta: {
           sessionId: params.sessionId, provider: model.provider, model: model.modelId, usage: this.usage, lastCallUsage: this.lastUsage,
           promptTokens: this.lastUsage && this.lastUsage.input + this.lastUsage.cacheRead + this.lastUsage.cacheWrite,

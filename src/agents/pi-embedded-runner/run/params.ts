@@ -36,6 +36,8 @@ export interface RunEmbeddedPiAgentParams {
   readonly fallbacks: readonly ModelRef[];
   readonly pinnedProfileId?: string | undefined;
   readonly preferredProfileId?: string | undefined;
+  /** The profile that follows this one has its turn. */
+  readonly afterProfileId?: string | undefined;
   readonly thinking: ThinkLevel;
   readonly reasoning: "off" | "on" | "stream";
   readonly verbose: "off" | "on" | "full";

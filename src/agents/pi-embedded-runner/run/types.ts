@@ -57,12 +57,20 @@ export interface SystemPromptReport {
   };
 }
 
+/** Another model answered in place of the chosen one. */
+export interface RunFallback {
+  /** provider/model */
+  readonly active: string;
+  readonly reason: FailoverReason;
+}
+
 export interface EmbeddedPiRunMeta {
   readonly durationMs: number;
   readonly aborted: boolean;
   readonly abortReason?: "user" | "timeout" | "shutdown" | undefined;
   readonly error?: RunError | undefined;
   readonly attempts: readonly RunAttempt[];
+  readonly fallback?: RunFallback | undefined;
   readonly agentMeta: {
     readonly sessionId: string;
     readonly provider: string;

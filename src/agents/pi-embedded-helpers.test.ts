@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classifyFailoverReason, errorKindOf, friendlyErrorText, isTransientReason, retryAfterMs } from "./pi-embedded-helpers.ts";
+import { classifyFailoverReason, errorKindOf, friendlyErrorText, isTransientReason, nextThinkLevel, retryAfterMs } from "./pi-embedded-helpers.ts";
 
 describe("why a model call failed", () => {
   it.each([
@@ -35,5 +35,25 @@ describe("why a model call failed", () => {
     expect(friendlyErrorText("unknown", "x".repeat(5000), "m").length).toBeLessThan(700);
     expect(friendlyErrorText("unknown", "", "m")).toContain("no further details");
     expect([errorKindOf("auth_permanent"), errorKindOf("model_not_found"), errorKindOf("unknown")]).toEqual(["auth", "no_model", "internal"]);
+  });
+});
+
+describe("after a refused thinking level", () => {
+  it.each<[string, "off" | "low" | "high" | "xhigh", string | undefined]>([
+    ["Unsupported value: 'high' is not supported with this model. Supported values are: 'low' and 'medium'. (reasoning.effort)", "high", "medium"],
+    ["Unsupported value: 'low' is not supported. Supported values for reasoning are: 'medium'.", "low", "medium"],
+    ["reasoning_effort is not supported by this model", "high", "medium"],
+    ["thinking: invalid type. Allowed values: none, high", "low", "off"],
+    ["Budget 0 is invalid. This model only works in thinking mode.", "off", "low"],
+    ["invalid api key", "high", undefined],
+    ["I was thinking of rate limits", "high", undefined],
+  ])("%s: from %s to %s", (text, refused, next) => {
+    expect(nextThinkLevel(text, refused, new Set([refused]))).toBe(next);
+  });
+
+  it("never asks for one twice, so the search ends", () => {
+    const text = "thinking is not supported. Supported values: low, high";
+    expect(nextThinkLevel(text, "low", new Set(["high", "low"]))).toBe("minimal");
+    expect(nextThinkLevel(text, "off", new Set(["high", "low", "off"]))).toBeUndefined();
   });
 });

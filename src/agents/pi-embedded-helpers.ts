@@ -1,4 +1,4 @@
-import type { FailoverReason } from "./models/types.ts";
+import type { FailoverReason, ThinkLevel } from "./models/types.ts";
 import type { RunErrorKind } from "./pi-embedded-runner/run/types.ts";
 
 const MAX_BILLING_TEXT = 512;
@@ -37,6 +37,23 @@ export function retryAfterMs(text: string): number | undefined {
   return match[2]?.toLowerCase() === "ms" ? value : value * 1000;
 }
 
+const LEVELS: readonly ThinkLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
+/**
+ * The thinking level to ask for after one was refused: the nearest that the refusal lists, lower ones first; without a
+ * list the next lower one, or `low` in place of `off`. undefined when the text is no such refusal, or nothing is left to try.
+ */
+export function nextThinkLevel(text: string, refused: ThinkLevel, tried: ReadonlySet<ThinkLevel>): ThinkLevel | undefined {
+  if (!/thinking|reasoning/i.test(text) || !/support|invalid|not allowed|unknown/i.test(text)) return undefined;
+  const listed = /(?:supported|allowed|valid)[^:]*?(?:values|levels|options)?[^:]*:(.*)$/is.exec(text)?.[1] ?? "";
+  const named = LEVELS.filter((level) => new RegExp(`\\b${level === "off" ? "none|off" : level}\\b`, "i").test(listed) && !tried.has(level));
+  const at = LEVELS.indexOf(refused);
+  const below = (levels: readonly ThinkLevel[]): ThinkLevel | undefined => levels.findLast((level) => LEVELS.indexOf(level) < at);
+  if (named.length > 0) return below(named) ?? named[0];
+  if (refused === "off") return tried.has("low") ? undefined : "low"; // some models cannot do without
+  return below(LEVELS.filter((level) => !tried.has(level)));
+}
+
 export function errorKindOf(reason: FailoverReason): RunErrorKind {
   switch (reason) {
     case "auth":
@@ -66,7 +83,7 @@ export function friendlyErrorText(reason: FailoverReason, raw: string, model: st
     case "billing":
       return `⚠️ The provider of ${model} refuses for lack of credit. Top up the account or choose another model with /model.`;
     case "rate_limit":
-      return `⚠️ ${model} is overloaded or rate-limited. Please try again ${waitMs === undefined ? "in a moment" : `in ${formatWait(waitMs)}`}.`;
+      return `⚠️ ${model} is overloaded or rate-limited. Please try again ${waitMs === undefined || waitMs < 1000 ? "in a moment" : `in ${formatWait(waitMs)}`}.`;
     case "auth":
     case "auth_permanent":
       return `⚠️ The provider of ${model} rejected the API key (HTTP 401/403). Check the key with \`openclaw models status\`.`;

@@ -33,7 +33,9 @@ it("remembers what a refusing server asked for until the time is over", async ()
     expect(log.remainingMs(`${url}/v1`)).toBe(7000);
     nowMs += 6999;
     expect(log.remainingMs(url)).toBe(1);
-    nowMs += 1;
+    nowMs += 2;
+    expect(log.remainingMs(url)).toBe(0);
+    nowMs += 5000;
     expect(log.remainingMs(url)).toBeUndefined();
     status = 200;
     await (await fetch(url)).text();

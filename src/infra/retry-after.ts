@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 
 /** What servers asked for in refusals that reach the caller as text only: SDKs keep the status and drop the headers. */
 export interface RetryAfterLog {
-  /** ms that the server of `url` still wants to be left alone; undefined when it has not said so. */
+  /** ms that the server of `url` still wants to be left alone, 0 when that has just ended; undefined when it has not said so. */
   remainingMs(url: string): number | undefined;
   close(): void;
 }
@@ -10,6 +10,8 @@ export interface RetryAfterLog {
 /** Published by Node's fetch for each response. Source: undici, "Diagnostics Channel Support". */
 const CHANNEL = "undici:request:headers";
 const MAX_ORIGINS = 64;
+/** A short wait may be over before the caller hears of the refusal. */
+const JUST_ENDED_MS = 5000;
 const REFUSALS: ReadonlySet<number> = new Set([429, 503, 529]);
 
 /** Hears the `retry-after` and `retry-after-ms` of every refused fetch of this process, by origin. */
@@ -29,7 +31,7 @@ export function createRetryAfterLog(now: () => number): RetryAfterLog {
   return {
     remainingMs(url) {
       const at = URL.canParse(url) ? until.get(new URL(url).origin) : undefined;
-      return at === undefined || at <= now() ? undefined : at - now();
+      return at === undefined || at + JUST_ENDED_MS < now() ? undefined : Math.max(0, at - now());
     },
     close: () => void unsubscribe(CHANNEL, hear),
   };

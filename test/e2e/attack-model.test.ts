@@ -1,62 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { once } from "node:events";
 import { expect, it } from "vitest";
+import { brokenProvider, call, fail, piece, say, sse, type Answer, type BrokenProvider } from "../support/broken-provider.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { startFakeTelegram, type FakeTelegram } from "../support/telegram-api/index.ts";
 
-/** What a broken provider answers to one request. */
-type Answer = (res: ServerResponse, req: IncomingMessage) => void;
-
-const sse = (res: ServerResponse, ...chunks: readonly unknown[]): void => {
-  if (!res.headersSent) res.writeHead(200, { "content-type": "text/event-stream" });
-  for (const chunk of chunks) res.write(`data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`);
-};
-const piece = (delta: Record<string, unknown>, finish: string | null = null): Record<string, unknown> => ({ id: "c", object: "chat.completion.chunk", created: 1, model: "gpt-mock", choices: [{ index: 0, delta, finish_reason: finish }] });
-const say = (...texts: readonly string[]): Answer => (res) => {
-  sse(res, ...texts.map((content) => piece({ role: "assistant", content })), piece({}, "stop"), "[DONE]");
-  res.end();
-};
-const fail = (status: number, message: string, headers: Record<string, string> = {}): Answer => (res) => {
-  res.writeHead(status, { "content-type": "application/json", ...headers });
-  res.end(JSON.stringify({ error: { message, type: "error" } }));
-};
-const call = (name: string, args: string, finish = "tool_calls"): Answer => (res) => {
-  sse(res, piece({ role: "assistant", tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name, arguments: args } }] }), piece({}, finish), "[DONE]");
-  res.end();
-};
-
-async function brokenProvider(...answers: readonly Answer[]) {
-  const bodies: { messages: { role: string; content: unknown }[] }[] = [];
-  let next = 0;
-  const server = createServer((req, res) => {
-    let body = "";
-    req.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    req.on("end", () => {
-      bodies.push(JSON.parse(body) as (typeof bodies)[number]);
-      (answers[next++] ?? say("well again"))(res, req);
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    bodies,
-    config: {
-      models: { providers: { mock: { baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: "k", api: "openai-completions", models: [{ id: "gpt-mock", name: "Mock", contextWindow: 32_000, maxTokens: 2048, input: ["text"] }] } } },
-      agents: { defaults: { model: { primary: "mock/gpt-mock" } } },
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
-
-type Provider = Awaited<ReturnType<typeof brokenProvider>>;
-
-async function start(telegram: FakeTelegram, provider: Provider, more: Record<string, unknown> = {}, channel: Record<string, unknown> = {}) {
+async function start(telegram: FakeTelegram, provider: BrokenProvider, more: Record<string, unknown> = {}, channel: Record<string, unknown> = {}) {
   const g = await startTestGateway({ config: { ...provider.config, channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url, allowFrom: [42], streamMode: "off", ...channel } }, ...more } });
   await g.gateway.ready;
   return g;

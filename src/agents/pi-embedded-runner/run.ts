@@ -2,7 +2,7 @@ import { sleep } from "../../infra/backoff.ts";
 import { errorText } from "../../infra/errors.ts";
 import { formatModelRef, ModelError, type FailoverReason, type ModelRef, type PreparedModel, type ThinkLevel } from "../models/types.ts";
 import type { AssistantText } from "../pi-embedded-subscribe.ts";
-import { classifyFailoverReason, errorKindOf, FailoverError, friendlyErrorText, isTransientReason, retryAfterMs } from "../pi-embedded-helpers.ts";
+import { classifyFailoverReason, errorKindOf, FailoverError, friendlyErrorText, isTransientReason, nextThinkLevel, retryAfterMs } from "../pi-embedded-helpers.ts";
 import type { PiModules } from "../pi.ts";
 import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./compact.ts";
 import type { RunnerDeps } from "./deps.ts";
@@ -10,6 +10,7 @@ import { RUN_MARKER } from "./replay.ts";
 import { assemblePrompt, type PromptCache } from "./prompt-assembly.ts";
 import { rewindFailedAnswer, runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
+import type { Steer } from "./runs.ts";
 import { buildEmbeddedRunPayloads } from "./run/payloads.ts";
 import type { EmbeddedPiRunResult, MessagingSend, RunAttempt, RunError, RunFallback, RunUsage, SystemPromptReport } from "./run/types.ts";
 import { openTranscript, type OpenTranscript } from "./session-manager-init.ts";
@@ -18,12 +19,11 @@ const MAX_COMPACTIONS = 3;
 const TRANSIENT_DELAYS_MS = [2000, 4000, 8000];
 const MAX_RETRY_AFTER_MS = 15_000;
 const MAX_TURNS_OVER_ALL = 60;
-const THINK_ORDER: readonly ThinkLevel[] = ["xhigh", "high", "medium", "low", "minimal", "off"];
 
 export interface RunHooks {
   /** Sends made by tools of this run, collected by the message tool. */
   readonly messagingSends: MessagingSend[];
-  onSteerable(steer: ((text: string) => boolean) | undefined): void;
+  onSteerable(steer: Steer | undefined): void;
   onPartial(text: string): void;
 }
 
@@ -64,7 +64,11 @@ class Run {
   compactions = 0;
   transient = 0;
   thinking: ThinkLevel;
+  /** Levels that a model refused in this run. */
+  readonly thinkLevels = new Set<ThinkLevel>();
   promptPending: boolean;
+  /** Logins of the current model that failed in this run. */
+  tried = new Set<string>();
   report: SystemPromptReport | undefined;
   error: RunError | undefined;
   fallback: RunFallback | undefined;
@@ -126,7 +130,7 @@ class Run {
     const candidates = [this.params.model, ...this.params.fallbacks];
     let turns = 0;
     for (const [index, ref] of candidates.entries()) {
-      const tried = new Set<string>();
+      this.tried = new Set();
       let profileId = index === 0 ? this.params.pinnedProfileId : undefined;
       for (;;) {
         if (this.signal.aborted || ++turns > MAX_TURNS_OVER_ALL) return;
@@ -138,13 +142,17 @@ class Run {
         if (step.kind === "done") return;
         if (step.kind === "again") continue;
         if (step.kind === "next-model") break;
-        if (prepared.profileId) tried.add(prepared.profileId);
-        const next = this.params.pinnedProfileId ? undefined : await this.deps.models.nextProfile(prepared, this.params.agent.id, tried);
-        if (!next) break;
-        profileId = next;
+        if (prepared.profileId) this.tried.add(prepared.profileId);
+        profileId = await this.#spareProfile(prepared);
+        if (profileId === undefined) break;
       }
     }
     this.#giveUp();
+  }
+
+  /** Another login for the same model; none when the person has pinned one. */
+  async #spareProfile(prepared: PreparedModel): Promise<string | undefined> {
+    return this.params.pinnedProfileId === undefined ? this.deps.models.nextProfile(prepared, this.params.agent.id, this.tried) : undefined;
   }
 
   async #prepare(ref: ModelRef, selected: boolean, profileId: string | undefined): Promise<PreparedModel | undefined> {
@@ -216,11 +224,13 @@ class Run {
       const outcome = await this.#compact(transcript, prepared, true);
       return outcome.kind === "compacted" ? { kind: "again" } : { kind: "done" };
     }
-    if (/thinking|reasoning/i.test(raw) && /support|invalid|not allowed|unknown/i.test(raw) && this.thinking !== "off") {
-      this.thinking = THINK_ORDER[THINK_ORDER.indexOf(this.thinking) + 1] ?? "off";
+    const level = nextThinkLevel(raw, this.thinking, this.thinkLevels.add(this.thinking));
+    if (level !== undefined) {
+      this.thinking = level;
       return { kind: "again" };
     }
-    if (isTransientReason(reason) && this.transient < TRANSIENT_DELAYS_MS.length) {
+    const changesKey = reason === "rate_limit" && (await this.#spareProfile(prepared)) !== undefined;
+    if (!changesKey && isTransientReason(reason) && this.transient < TRANSIENT_DELAYS_MS.length) {
       if (askedMs === undefined || askedMs <= MAX_RETRY_AFTER_MS) {
         await sleep(askedMs ?? TRANSIENT_DELAYS_MS[this.transient] ?? 2000, this.signal);
         this.transient++;

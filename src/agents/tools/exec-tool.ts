@@ -61,6 +61,7 @@ export function createExecTool(options: ExecToolOptions): AgentTool {
       const waitMs = background ? 0 : Math.min(120_000, Math.max(10, yieldMs ?? options.settings?.backgroundMs ?? DEFAULT_BACKGROUND_MS));
       const abort = (): void => job.kill();
       signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) abort(); // it was told to stop while the call was being prepared
       const progress = setInterval(() => {
         if (job.output !== "") onUpdate(toolText(job.output.slice(-TAIL_CHARS)));
       }, 1000);

@@ -13,6 +13,14 @@ export function resolveEnvelopeZone(cfg: OpenClawConfig): EnvelopeZone {
   return isTimeZone(name) ? { kind: "zone", name } : { kind: "utc" };
 }
 
+/** Zone of system-event lines, a name or undefined for the host's: the envelope's, but local for a name that is none. */
+export function resolveSystemZone(cfg: OpenClawConfig): string | undefined {
+  const setting = cfg.agents?.defaults?.envelopeTimezone?.trim().toLowerCase();
+  const zone = resolveEnvelopeZone(cfg);
+  if (zone.kind === "zone") return zone.name;
+  return setting === "utc" || setting === "gmt" ? "UTC" : undefined;
+}
+
 export function resolveUserZone(cfg: OpenClawConfig): string {
   const name = cfg.agents?.defaults?.userTimezone;
   return name !== undefined && isTimeZone(name) ? name : (stampFormat(undefined)?.resolvedOptions().timeZone ?? "UTC");

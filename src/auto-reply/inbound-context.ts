@@ -14,7 +14,6 @@ export interface FinalizeInput {
   readonly commandAuthorized: boolean;
   readonly wasMentioned: boolean;
   readonly media: readonly ReceivedMedia[];
-  readonly history: readonly { readonly sender: string; readonly body: string; readonly atMs: number }[];
   readonly previousAtMs?: number | undefined;
   readonly ownerAllowFrom?: readonly string[] | undefined;
   readonly gatewayScopes?: readonly string[] | undefined;
@@ -62,7 +61,6 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
       LocationAddress: location.address, LocationSource: location.source, LocationIsLive: location.isLive,
     });
   }
-  if (input.history.length > 0) ctx.InboundHistory = input.history.map((line) => ({ sender: line.sender, body: lf(line.body), timestamp: line.atMs }));
   if (input.media.length > 0) {
     ctx.MediaPaths = input.media.map((item) => item.path);
     ctx.MediaTypes = input.media.map((item) => item.mimeType || "application/octet-stream");

@@ -12,7 +12,7 @@ const message: InboundMessage = {
   channel: "telegram", accountId: "default", messageId: "9", chat: { id: "42", type: "direct" }, sender: { id: "42", name: "Ann" }, text: "a\r\nb", timestampMs: AT, from: "telegram:42", to: "42",
 };
 const input = (more: Partial<InboundMessage> = {}, rest: Partial<FinalizeInput> = {}): FinalizeInput => ({
-  message: { ...message, ...more }, sessionKey: "agent:main:main", commandAuthorized: true, wasMentioned: false, media: [], history: [], ...rest,
+  message: { ...message, ...more }, sessionKey: "agent:main:main", commandAuthorized: true, wasMentioned: false, media: [], ...rest,
 });
 
 describe("request to stop", () => {
@@ -90,9 +90,9 @@ describe("what the model reads", () => {
 
   it("puts media, system lines and metadata first, in their order", () => {
     const ctx = finalizeInboundContext(utc, input({ chat: { id: "-1", type: "group", title: "Team" }, reply: { id: "5", body: "before", sender: "Bob" } }, {
-      media: [{ path: "/m/a.jpg", mimeType: "image/jpeg" }], history: [{ sender: "Cid", body: "earlier", atMs: 1 }], wasMentioned: true,
+      media: [{ path: "/m/a.jpg", mimeType: "image/jpeg" }], wasMentioned: true,
     }));
-    const text = prompt(ctx, { systemLines: ["event"], abortedLastRun: true });
+    const text = prompt({ ...ctx, InboundHistory: [{ sender: "Cid", body: "earlier", timestamp: 1 }] }, { systemLines: ["event"], abortedLastRun: true });
     const order = ["[media attached: /m/a.jpg (image/jpeg)]", "System: event", "Note: the previous run was stopped", "Conversation info", "Sender (untrusted", "Replied message", "Chat history since", "hello"];
     expect(order.map((part) => text.indexOf(part))).toEqual(order.map((part) => text.indexOf(part)).toSorted((a, b) => a - b));
     expect(order.every((part) => text.includes(part))).toBe(true);
@@ -106,7 +106,8 @@ describe("what the model reads", () => {
   });
 
   it("is shown to people without the scaffolding", () => {
-    const ctx = finalizeInboundContext(utc, input({ chat: { id: "-1", type: "group", title: "T" }, reply: { id: "5", body: "```x```\nmore" } }, { history: [{ sender: "C", body: "b\n```\nc", atMs: 1 }] }));
+    const ctx = finalizeInboundContext(utc, input({ chat: { id: "-1", type: "group", title: "T" }, reply: { id: "5", body: "```x```\nmore" } }));
+    ctx.InboundHistory = [{ sender: "C", body: "b\n```\nc", timestamp: 1 }];
     expect(stripPromptScaffolding(prompt(ctx, { body: stampClientText("my\n\nwords", AT, "UTC") }))).toBe("my\n\nwords");
     expect(stripPromptScaffolding("System: a\nSystem: b\n\nhello")).toBe("hello");
   });

@@ -1,4 +1,6 @@
-export { createConversation, SessionBusyError, type AdmitVerdict, type AgentRequest, type ClientMessage, type Conversation, type ConversationDeps } from "./conversation.ts";
+export { createConversation, SessionBusyError, type Conversation, type ConversationDeps } from "./conversation.ts";
+export type { AdmitVerdict, ClientMessage } from "./intake.ts";
+export type { AgentRequest } from "./agent-turn.ts";
 export { createCommandRegistry, type CommandRegistry } from "./commands/registry.ts";
 export type { CommandDefinition, CommandServices } from "./commands/contract.ts";
 export { builtInCommands, createCommandServices } from "./commands/index.ts";

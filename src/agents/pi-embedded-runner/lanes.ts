@@ -9,6 +9,7 @@ export class CommandLaneClearedError extends Error {
 }
 
 interface Waiting {
+  readonly sessionKey: string;
   readonly start: () => void;
   readonly reject: (err: Error) => void;
 }
@@ -21,8 +22,10 @@ interface LaneState {
 export interface Lanes {
   /** Runs `task` in its session's lane (one at a time), then in the global lane (bounded). FIFO. */
   run<T>(sessionKey: string, lane: Lane, task: () => Promise<T>): Promise<T>;
-  /** Rejects what waits in a session's lane; what runs goes on. Returns the count. */
+  /** Rejects what waits for a session, in its own lane or in the global one; what runs goes on. Returns the count. */
   clearSession(sessionKey: string): number;
+  /** Rejects everything that waits. */
+  clear(): void;
   depth(sessionKey: string): number;
   active(): number;
 }
@@ -40,7 +43,7 @@ export function createLanes(options: { readonly width: (lane: Lane) => number; r
     return lane;
   };
 
-  function acquire(name: string, width: number): Promise<void> {
+  function acquire(sessionKey: string, name: string, width: number): Promise<void> {
     const lane = state(name);
     if (lane.active < width && lane.waiting.length === 0) {
       lane.active++;
@@ -54,7 +57,7 @@ export function createLanes(options: { readonly width: (lane: Lane) => number; r
         if (waitedMs >= SLOW_WAIT_MS) options.log.info("run waited for its lane", { lane: name, waitedMs });
         resolve();
       };
-      lane.waiting.push({ start, reject });
+      lane.waiting.push({ sessionKey, start, reject });
     });
   }
 
@@ -65,12 +68,24 @@ export function createLanes(options: { readonly width: (lane: Lane) => number; r
     if (lane.active === 0 && lane.waiting.length === 0) lanes.delete(name);
   }
 
+  function reject(matches: (waiting: Waiting) => boolean): number {
+    let count = 0;
+    for (const [name, lane] of lanes) {
+      const hit = lane.waiting.filter(matches);
+      if (hit.length === 0) continue;
+      lane.waiting.splice(0, lane.waiting.length, ...lane.waiting.filter((waiting) => !hit.includes(waiting)));
+      for (const waiting of hit) waiting.reject(new CommandLaneClearedError(name));
+      count += hit.length;
+    }
+    return count;
+  }
+
   return {
     async run(sessionKey, lane, task) {
       const session = `session:${sessionKey}`;
-      await acquire(session, 1);
+      await acquire(sessionKey, session, 1);
       try {
-        await acquire(lane, Math.max(1, options.width(lane)));
+        await acquire(sessionKey, lane, Math.max(1, options.width(lane)));
         activeRuns++;
         try {
           return await task();
@@ -82,12 +97,8 @@ export function createLanes(options: { readonly width: (lane: Lane) => number; r
         release(session, 1);
       }
     },
-    clearSession(sessionKey) {
-      const lane = lanes.get(`session:${sessionKey}`);
-      const waiting = lane?.waiting.splice(0) ?? [];
-      for (const { reject } of waiting) reject(new CommandLaneClearedError(sessionKey));
-      return waiting.length;
-    },
+    clearSession: (sessionKey) => reject((waiting) => waiting.sessionKey === sessionKey),
+    clear: () => void reject(() => true),
     depth: (sessionKey) => {
       const lane = lanes.get(`session:${sessionKey}`);
       return lane ? lane.active + lane.waiting.length : 0;

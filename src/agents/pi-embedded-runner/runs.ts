@@ -1,11 +1,16 @@
+/**
+ * Puts a message into the running turn; false when the model is not at work or is compacting. `onTaken` is called when the
+ * message is in the transcript, before the model reads it; a turn that ends earlier never calls it.
+ */
+export type Steer = (text: string, onTaken: () => void) => boolean;
+
 /** Runs that are going on, by run id and by session. One registry for chat.send, agent, channels and cron alike. */
 export interface ActiveRun {
   readonly runId: string;
   readonly sessionKey: string;
   readonly startedAt: number;
   readonly controller: AbortController;
-  /** Puts a message into the running turn; false when the model is not streaming or is compacting. */
-  steer?: ((text: string) => boolean) | undefined;
+  steer?: Steer | undefined;
   /** Text shown so far of the current message. */
   partialText: string;
   abortedBy?: "rpc" | "stop" | "timeout" | "interrupt" | "shutdown" | undefined;

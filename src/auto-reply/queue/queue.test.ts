@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseQueueDrop, parseQueueMode, resolveQueueSettings, type QueueSettings } from "./settings.ts";
-import { buildCollectPrompt, SessionQueue, type Queued } from "./session-queue.ts";
+import { buildCollectPrompt, overflowNotice, SessionQueue, type Queued } from "./session-queue.ts";
 
 const settings = (drop: QueueSettings["drop"], cap = 2): QueueSettings => ({ mode: "collect", debounceMs: 0, cap, drop });
 const queued = (item: string, mergeKey = "k"): Queued<string> => ({ item, mergeKey, preview: `${item}\n  says   hi` });
@@ -16,7 +16,7 @@ describe("a queue that is full", () => {
   it("drops the oldest and names them", () => {
     const { queue, notices } = fill("old", ["a", "b", "c", "d"]);
     expect(notices).toEqual([{ dropped: ["a"], policy: "old" }, { dropped: ["b"], policy: "old" }]);
-    expect(queue.take("collect")).toEqual({ items: ["c", "d"], summarised: [], summary: [] });
+    expect(queue.take("collect")).toMatchObject({ items: ["c", "d"], summarised: [] });
   });
 
   it("refuses the newest and names it", () => {
@@ -28,9 +28,27 @@ describe("a queue that is full", () => {
   it("sums up the oldest for the next batch, which answers them too", () => {
     const { queue, notices } = fill("summarize", ["a", "b", "c", "d"]);
     expect(notices).toEqual([]);
-    expect(queue.take("followup")).toEqual({ items: ["c"], summarised: ["a", "b"], summary: ["a says hi", "b says hi"] });
-    expect(queue.take("followup")).toEqual({ items: ["d"], summarised: [], summary: [] });
+    expect(queue.take("followup")).toMatchObject({ items: ["c"], summarised: ["a", "b"], lines: ["a says hi", "b says hi"] });
+    expect(queue.take("followup")).toMatchObject({ items: ["d"], summarised: [], lines: [] });
     expect(queue.take("followup")).toBeUndefined();
+  });
+
+  it("does not mix a summary with messages of another chat or authority", () => {
+    const queue = new SessionQueue<string>();
+    for (const [item, key] of [["a", "1"], ["b", "1"], ["c", "2"], ["d", "2"]] as const) queue.push(queued(item, key), settings("summarize"), 1);
+    expect(queue.take("collect")).toMatchObject({ items: ["c", "d"], summarised: [] });
+    expect(queue.take("collect")).toMatchObject({ items: ["b"], summarised: ["a"], mergeKey: "1" });
+    expect(queue.take("collect")).toBeUndefined();
+  });
+
+  it("tells the sender only of what the model could not read", () => {
+    const fits = { summarised: ["a", "b"], lines: ["a", "b"], cut: 0 };
+    expect(overflowNotice(fits)).toBeUndefined();
+    expect(overflowNotice({ ...fits, cut: 1 })).toContain("of 1 I could read only the first 160 characters");
+    expect(overflowNotice({ ...fits, lines: ["b"] })).toContain("1 could not be read at all and 1 only as one line");
+    const queue = new SessionQueue<string>();
+    for (const item of ["long", "x"]) queue.push({ item, mergeKey: "k", preview: `${"a".repeat(158)}😀 and more` }, settings("summarize", 1), 1);
+    expect(queue.take("followup")).toMatchObject({ lines: [`${"a".repeat(158)}…`], cut: 1 });
   });
 });
 
@@ -38,10 +56,24 @@ describe("what is taken next", () => {
   it("merges only neighbours of equal authority and route, in order", () => {
     const queue = new SessionQueue<string>();
     for (const [item, key] of [["a", "1"], ["b", "1"], ["c", "2"], ["d", "1"]] as const) queue.push(queued(item, key), settings("old", 9), 5);
-    expect(queue.lastEnqueuedAt).toBe(5);
+    expect([queue.waitMs(10, 5), queue.waitMs(10, 12), queue.waitMs(10, 20)]).toEqual([10, 3, 0]);
     expect(queue.take("collect")?.items).toEqual(["a", "b"]);
     expect(queue.take("collect")?.items).toEqual(["c"]);
     expect(queue.take("collect")?.items).toEqual(["d"]);
+  });
+
+  it("does not wait for a sender who never pauses", () => {
+    const queue = new SessionQueue<string>();
+    for (let now = 0; now <= 95; now += 5) queue.push(queued(String(now)), settings("old", 99), now);
+    expect(queue.waitMs(10, 95)).toBe(5);
+    expect(queue.waitMs(10, 100)).toBe(0);
+  });
+
+  it("is first what a turn took in and did not read", () => {
+    const queue = new SessionQueue<string>();
+    queue.push(queued("later"), settings("old"), 1);
+    queue.putBack([queued("early"), queued("earlier still")]);
+    expect(queue.take("interrupt")?.items).toEqual(["early", "earlier still", "later"]);
   });
 
   it("loses no message whatever comes", () => {

@@ -1,4 +1,3 @@
-import { truncateText } from "../../infra/text/index.ts";
 import type { QueueSettings } from "./settings.ts";
 
 /** One message that waits for its session. */
@@ -6,7 +5,7 @@ export interface Queued<T> {
   readonly item: T;
   /** Items are merged only when this is equal: authority, channel, account, chat, thread. */
   readonly mergeKey: string;
-  /** One line for the overflow summary. */
+  /** What the overflow summary says of it. */
   readonly preview: string;
 }
 
@@ -15,29 +14,53 @@ export interface DropNotice<T> {
   readonly policy: QueueSettings["drop"];
 }
 
+export interface Batch<T> {
+  readonly items: readonly T[];
+  readonly mergeKey: string;
+  /** Gave way for lack of room; the batch answers them too. */
+  readonly summarised: readonly T[];
+  /** One line for each of them that the model is told of, oldest first. */
+  readonly lines: readonly string[];
+  /** How many of the lines are not the whole message. */
+  readonly cut: number;
+}
+
+interface Summarised<T> extends Queued<T> {
+  readonly line: string;
+  readonly cut: boolean;
+}
+
 const SUMMARY_LINE_CHARS = 160;
+/** Lines kept, in units of the queue's cap; the spec's one cap loses messages of a burst that fits into two. */
+const SUMMARY_CAPS = 2;
+/** A stream of messages without a pause is read after so many times the debounce. */
+const MAX_DEBOUNCES = 10;
 
 /**
- * What waits behind the running turn of one session. Pure bookkeeping: the conversation decides when to take the next
- * batch. Source: spec agent-pipeline §4.2.
+ * What waits behind the running turn of one session. Pure bookkeeping: the worker decides when to take the next batch.
+ * Source: spec agent-pipeline §4.2.
  */
 export class SessionQueue<T> {
   #waiting: Queued<T>[] = [];
-  #summary: string[] = [];
-  #summaryItems: T[] = [];
+  #summarised: Summarised<T>[] = [];
+  #cap = 1;
+  #firstAt = 0;
   #lastAt = 0;
 
   get depth(): number {
     return this.#waiting.length;
   }
 
-  get lastEnqueuedAt(): number {
-    return this.#lastAt;
+  /** ms until the sender has paused for `debounceMs`. */
+  waitMs(debounceMs: number, nowMs: number): number {
+    return Math.max(0, Math.min(this.#lastAt + debounceMs, this.#firstAt + MAX_DEBOUNCES * debounceMs) - nowMs);
   }
 
   /** The notice names what had to give way; its items must be answered or reported by the caller. */
   push(queued: Queued<T>, settings: QueueSettings, nowMs: number): DropNotice<T> | undefined {
     this.#lastAt = nowMs;
+    this.#cap = settings.cap;
+    if (this.#waiting.length === 0) this.#firstAt = nowMs;
     if (this.#waiting.length < settings.cap) {
       this.#waiting.push(queued);
       return undefined;
@@ -45,49 +68,68 @@ export class SessionQueue<T> {
     if (settings.drop === "new") return { dropped: [queued.item], policy: "new" };
     const dropped = this.#waiting.splice(0, this.#waiting.length - settings.cap + 1);
     this.#waiting.push(queued);
-    if (settings.drop === "summarize") {
-      for (const { preview, item } of dropped) {
-        this.#summary.push(truncateText(preview.replace(/\s+/g, " ").trim(), SUMMARY_LINE_CHARS));
-        this.#summaryItems.push(item);
-      }
-      this.#summary = this.#summary.slice(-settings.cap);
-      return undefined;
-    }
-    return { dropped: dropped.map(({ item }) => item), policy: "old" };
+    if (settings.drop === "old") return { dropped: dropped.map(({ item }) => item), policy: "old" };
+    this.#summarised.push(...dropped.map(summarise));
+    return undefined;
   }
 
-  /** The next batch: in collect mode every leading item of equal merge key, else one. */
-  take(mode: QueueSettings["mode"]): { readonly items: readonly T[]; readonly summarised: readonly T[]; readonly summary: readonly string[] } | undefined {
+  /** Back to the front, in this order: what was taken and could not be used. */
+  putBack(queued: readonly Queued<T>[]): void {
+    this.#waiting.unshift(...queued);
+  }
+
+  /** The next batch: in modes that collect, every leading item of equal merge key, else one. */
+  take(mode: QueueSettings["mode"]): Batch<T> | undefined {
     const first = this.#waiting.shift();
     if (!first) return undefined;
     const items = [first.item];
-    if (mode === "collect" || mode === "steer-backlog") {
+    if (mode === "collect" || mode === "steer-backlog" || mode === "interrupt") {
       while (this.#waiting[0]?.mergeKey === first.mergeKey) items.push((this.#waiting.shift() as Queued<T>).item);
     }
-    const summary = this.#summary;
-    const summarised = this.#summaryItems;
-    this.#summary = [];
-    this.#summaryItems = [];
-    return { items, summarised, summary };
+    const own = this.#summarised.filter(({ mergeKey }) => mergeKey === first.mergeKey);
+    this.#summarised = this.#summarised.filter(({ mergeKey }) => mergeKey !== first.mergeKey);
+    this.#reviveOrphan();
+    const told = own.slice(-SUMMARY_CAPS * this.#cap);
+    return { items, mergeKey: first.mergeKey, summarised: own.map(({ item }) => item), lines: told.map(({ line }) => line), cut: told.filter(({ cut }) => cut).length };
   }
 
+  /** Everything that waited; also what was only to be summed up. */
   clear(): T[] {
-    const items = [...this.#summaryItems, ...this.#waiting.map(({ item }) => item)];
+    const items = [...this.#summarised, ...this.#waiting].map(({ item }) => item);
     this.#waiting = [];
-    this.#summary = [];
-    this.#summaryItems = [];
+    this.#summarised = [];
     return items;
+  }
+
+  /** A summary never rides with messages of another chat or authority: with none of its own left, its newest message waits again. */
+  #reviveOrphan(): void {
+    if (this.#waiting.length > 0) return;
+    const orphan = this.#summarised.pop();
+    if (orphan) this.#waiting.push(orphan);
   }
 }
 
+function summarise<T>(queued: Queued<T>): Summarised<T> {
+  const text = queued.preview.replace(/\s+/g, " ").trim();
+  const cut = text.length > SUMMARY_LINE_CHARS;
+  return { ...queued, line: cut ? `${text.slice(0, SUMMARY_LINE_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…` : text, cut };
+}
+
 /** The prompt of a merged batch. */
-export function buildCollectPrompt(prompts: readonly string[], summary: readonly string[], droppedCount: number): string {
+export function buildCollectPrompt(prompts: readonly string[], lines: readonly string[], droppedCount: number): string {
+  if (prompts.length === 1 && droppedCount === 0) return prompts[0] as string;
   const parts: string[] = [];
   if (prompts.length > 1) parts.push("[Queued messages while agent was busy]");
-  if (summary.length > 0) {
-    parts.push(`[Queue overflow] Dropped ${droppedCount} message(s) due to cap.\nSummary:\n${summary.map((line) => `- ${line}`).join("\n")}`);
-  }
-  if (prompts.length === 1 && summary.length === 0) return prompts[0] as string;
+  if (droppedCount > 0) parts.push(`[Queue overflow] Dropped ${droppedCount} message(s) due to cap.\nSummary:\n${lines.map((line) => `- ${line}`).join("\n")}`);
   for (const [index, prompt] of prompts.entries()) parts.push(`---\nQueued #${index + 1}\n${prompt}`);
   return parts.join("\n\n");
+}
+
+/** For the sender, when a part of what was summed up did not reach the model. */
+export function overflowNotice({ summarised, lines, cut }: Pick<Batch<unknown>, "summarised" | "lines" | "cut">): string | undefined {
+  const unread = summarised.length - lines.length;
+  if (unread > 0) {
+    return `⚠️ Too many messages came in at once: ${unread} could not be read at all and ${lines.length} only as one line each. Please repeat what is important.`;
+  }
+  return cut > 0 ? `⚠️ Too many messages came in at once: of ${cut} I could read only the first ${SUMMARY_LINE_CHARS} characters. Please repeat what is important.` : undefined;
 }

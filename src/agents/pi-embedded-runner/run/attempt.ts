@@ -14,8 +14,10 @@ import { createRunRegistry } from "../model.ts";
 import { applySystemPromptOverrideToSession, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
 import { usesReasoningTags } from "../prompt-assembly.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
+import type { Steer } from "../runs.ts";
 import { createImageLoader } from "./images.ts";
 import type { RunEmbeddedPiAgentParams } from "./params.ts";
+import { createSteering } from "./steering.ts";
 
 export interface AttemptInput {
   readonly deps: RunnerDeps;
@@ -28,7 +30,7 @@ export interface AttemptInput {
   /** undefined: continue from the leaf (a retry, or a replay after a restart). */
   readonly prompt: string | undefined;
   readonly signal: AbortSignal;
-  onSteerable(steer: ((text: string) => boolean) | undefined): void;
+  onSteerable(steer: Steer | undefined): void;
   onPartial(text: string): void;
 }
 
@@ -54,9 +56,10 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   const { manager } = transcript;
   const tools = new Map(params.tools.map((tool) => [tool.name, tool]));
   const callMessages = new Map<string, object>();
+  const steering = createSteering(() => deps.clock.now());
   const { custom } = splitSdkTools(params.tools, (tool) =>
     toPiTool(
-      withLoopLimit(tool),
+      steering.guard(withLoopLimit(tool)),
       async (toolCallId) => {
         // A tool takes effect only when the call is on disk: a restart then knows that it may have run.
         const message = callMessages.get(toolCallId);
@@ -82,6 +85,8 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   });
   const { agent } = session;
   agent.sessionId = params.sessionId;
+  // One call after another: what one changes the next one sees, and a new message comes before those that are left.
+  agent.toolExecution = "sequential";
 
   routeRequests(agent, pi, prepared, { ready: () => transcript.flush() });
   applySystemPromptOverrideToSession(session, input.systemPrompt);
@@ -104,6 +109,7 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
       for (const block of message.content) if (block.type === "toolCall") callMessages.set(block.id, message);
     }
     await transcript.persisted(message);
+    steering.persisted(message);
   });
 
   const sub = subscribeEmbeddedPiSession({
@@ -125,11 +131,7 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
     agent.abort();
   }, 5000);
   watchdog.unref();
-  input.onSteerable((text) => {
-    if (!session.isStreaming) return false;
-    agent.steer({ role: "user", content: [{ type: "text", text }], timestamp: deps.clock.now() });
-    return true;
-  });
+  input.onSteerable(steering.steer({ session, agent }));
 
   let thrown: unknown;
   try {

@@ -1,0 +1,58 @@
+import type { EmbeddedPiRunResult, ModelRef, ThinkLevel } from "../agents/index.ts";
+import type { ChannelPlugin, MsgContext } from "../channels/contract/index.ts";
+import type { DeliveryResult, SystemEvents } from "../delivery/index.ts";
+import { formatSystemStamp, resolveSystemZone, resolveUserZone, stampClientText } from "./envelope.ts";
+import { buildChatContext } from "./groups.ts";
+import type { ReceivedMedia } from "./inbound-context.ts";
+import type { ReplyRoute } from "./reply/channel-sink.ts";
+import { runTurn, type TurnDeps } from "./turn.ts";
+import { buildUserPrompt } from "./user-prompt.ts";
+
+export interface AgentRequest {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly message: string;
+  readonly isOwner: boolean;
+  readonly attachments?: readonly ReceivedMedia[] | undefined;
+  readonly thinking?: ThinkLevel | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly extraSystemPrompt?: string | undefined;
+  readonly model?: ModelRef | undefined;
+  /** Sends the answer there too. */
+  readonly deliver?: ReplyRoute | undefined;
+  readonly lane?: "main" | "subagent" | "cron" | "nested" | undefined;
+}
+
+export interface AgentTurnDeps extends TurnDeps {
+  readonly systemEvents: SystemEvents;
+  readonly channel: (id: string) => ChannelPlugin | undefined;
+}
+
+/** One agent turn outside any channel's queue. */
+export function createAgentTurns(deps: AgentTurnDeps) {
+  return async (request: AgentRequest): Promise<{ result: EmbeddedPiRunResult; delivered: readonly DeliveryResult[] }> => {
+    const { sessionKey } = request;
+    const { entry } = await deps.sessions.ensure(sessionKey, { chatType: "direct" });
+    const cfg = deps.config();
+    const media = request.attachments ?? [];
+    const ctx: MsgContext = {
+      Body: request.message, BodyForAgent: request.message, OriginatingChannel: request.deliver?.channel ?? "webchat", Provider: "webchat", Surface: "webchat",
+      ChatType: "direct", SessionKey: sessionKey, CommandAuthorized: true,
+      ...(media.length > 0 ? { MediaPaths: media.map((item) => item.path), MediaTypes: media.map((item) => item.mimeType) } : {}),
+    };
+    const body = stampClientText(request.message, deps.clock.now(), resolveUserZone(cfg));
+    const pending = deps.systemEvents.peek(sessionKey);
+    const systemLines = pending.events.map((event) => `[${formatSystemStamp(event.atMs, resolveSystemZone(cfg))}] ${event.text}`);
+    const outcome = await runTurn(deps, {
+      runId: request.runId, sessionKey, agentId: deps.sessions.agentIdOf(sessionKey),
+      prompt: buildUserPrompt({ ctx, body, systemLines, abortedLastRun: entry.abortedLastRun === true, isNewSession: entry.systemSent !== true }), ctx,
+      authority: { source: "gateway", senderId: "gateway-client", isOwner: request.isOwner && pending.events.every((event) => event.trusted), commandAuthorized: true }, ownerIds: [],
+      plugin: request.deliver ? deps.channel(request.deliver.channel) : undefined, route: request.deliver, lane: request.lane ?? "main",
+      thinking: request.thinking, timeoutMs: request.timeoutMs, model: request.model,
+      extraSystemPrompt: [buildChatContext(ctx, "mention"), request.extraSystemPrompt].filter(Boolean).join("\n\n"),
+    });
+    deps.systemEvents.commit(sessionKey, pending.upTo);
+    outcome.announce();
+    return { result: outcome.result, delivered: request.deliver ? await outcome.delivered : [] };
+  };
+}

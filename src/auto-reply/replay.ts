@@ -1,0 +1,95 @@
+import { inspectRunProgress } from "../agents/index.ts";
+import type { ChannelPlugin } from "../channels/contract/index.ts";
+import type { Inbox, InboxRow } from "../delivery/index.ts";
+import { mergeRows } from "./inbox-rows.ts";
+import { NO_PROMPT_STATE, promptOf, type Prepared } from "./prepared.ts";
+import type { BatchTurns } from "./queue/batch-turn.ts";
+import type { Announce, SessionWorkers, TurnSession } from "./queue/worker.ts";
+import type { Answers } from "./reply/answers.ts";
+import { buildFinalPayloads } from "./reply/redeliver.ts";
+import { createRunEvents } from "./reply/run-events.ts";
+import { redeliverFinals, type TurnDeps } from "./turn.ts";
+import type { PrepareRow, UnderstandDeps } from "./understand.ts";
+
+export interface ReplayDeps extends TurnDeps {
+  readonly inbox: Inbox;
+  readonly channel: (id: string) => ChannelPlugin | undefined;
+  readonly downloadMedia: UnderstandDeps["downloadMedia"];
+  readonly answers: Answers;
+  readonly workers: SessionWorkers;
+  readonly turns: BatchTurns;
+  readonly prepare: PrepareRow;
+  arrive(rows: readonly InboxRow[]): void;
+}
+
+const MAX_ATTEMPTS = 3;
+const NOTHING_STEERED: TurnSession = { takeSteered: () => [] };
+const nothing: Announce = () => undefined;
+
+/** Takes up what an earlier process left: first the runs that had begun, then the messages that waited. Source: spec decisions §5.4. */
+export function createReplay(deps: ReplayDeps): () => Promise<void> {
+  const { log, inbox, sessions, agents } = deps;
+  // Looked up before the first message of this process can be among them.
+  const leftOver = { rows: inbox.unfinished(), previews: deps.previews.orphans() };
+
+  async function replay(): Promise<void> {
+    for (const preview of leftOver.previews.splice(0)) {
+      deps.previews.closed(preview.id);
+      await deps.channel(preview.channel)?.streaming?.closeOrphan?.(deps.config(), preview.accountId, preview.ref)?.catch((err: unknown) => log.warn("orphaned preview not closed", { err }));
+    }
+    deps.outbox.resume();
+    const rows = leftOver.rows.splice(0);
+    const begun = Map.groupBy(rows.filter((row) => row.runId !== undefined), (row) => row.runId as string);
+    for (const [runId, own] of begun) {
+      const sessionKey = own.at(-1)?.sessionKey;
+      if (sessionKey !== undefined) deps.workers.runFirst(sessionKey, own, () => resume(runId, sessionKey, own));
+    }
+    for (const row of rows) if (row.runId === undefined) deps.arrive([row]);
+  }
+
+  async function resume(runId: string, sessionKey: string, rows: readonly InboxRow[]): Promise<Announce> {
+    const ids = rows.map((row) => row.id);
+    try {
+      return await resumeRun(runId, sessionKey, rows, ids);
+    } catch (err) {
+      log.error("unfinished run not taken up", { runId, sessionKey, err });
+      await deps.answers.tell(rows, "⚠️ The gateway was restarted while it worked on your message and could not go on. Please send it again.");
+      inbox.finish(ids);
+      return nothing;
+    }
+  }
+
+  async function resumeRun(runId: string, sessionKey: string, rows: readonly InboxRow[], ids: readonly string[]): Promise<Announce> {
+    const last = rows.at(-1) as InboxRow;
+    const entry = await sessions.get(sessionKey);
+    const progress = entry ? await inspectRunProgress(sessions.transcriptPath(sessionKey, entry), runId) : ({ kind: "absent" } as const);
+    log.info("unfinished run found", { runId, sessionKey, progress: progress.kind, attempts: last.attempts });
+    if (last.attempts >= MAX_ATTEMPTS && progress.kind !== "answered") {
+      await deps.answers.tell(rows, "⚠️ The gateway was restarted several times while it worked on your message and has given it up. Please send it again, perhaps in another form.");
+      inbox.finish(ids);
+      return nothing;
+    }
+    const message = mergeRows(rows);
+    const media = last.client ? (last.client.attachments ?? []) : (await deps.downloadMedia(message)).media;
+    const item = deps.prepare(rows, message, sessionKey, { agentId: sessions.agentIdOf(sessionKey), media });
+    if (progress.kind === "answered") {
+      await redeliver(runId, item, progress.texts);
+      inbox.finish(ids);
+      return nothing;
+    }
+    inbox.bindRun(ids, runId, sessionKey);
+    const prompt = progress.kind === "open" ? undefined : promptOf(deps.config(), item, NO_PROMPT_STATE);
+    return deps.turns.turn({ sessionKey, runId, item, rows, prompt, originRunIds: [], authority: item.authority, session: NOTHING_STEERED, onDone: () => undefined });
+  }
+
+  /** The answer was complete when the process died: its pieces have the ids they would have had. */
+  async function redeliver(runId: string, item: Prepared, texts: readonly string[]): Promise<void> {
+    if (!item.route || !item.plugin) {
+      createRunEvents(deps.events, runId, item.ctx.SessionKey ?? "").final(texts.join("\n\n"));
+      return;
+    }
+    await redeliverFinals(deps, { runId, plugin: item.plugin, route: item.route, workspaceDir: agents.agent(item.agentId).workspaceDir }, buildFinalPayloads(texts));
+  }
+
+  return replay;
+}

@@ -1,0 +1,122 @@
+import type { AgentRuntime, ThinkLevel } from "../agents/index.ts";
+import type { ChannelPlugin, InboundMessage, MsgContext } from "../channels/contract/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import type { Inbox, InboxRow } from "../delivery/index.ts";
+import type { Clock } from "../infra/clock.ts";
+import { resolveSessionKey } from "../routing/index.ts";
+import { resolveSendPolicy, type SessionService } from "../sessions/index.ts";
+import { isAbortRequest } from "./abort-words.ts";
+import type { CommandOutcome, CommandScope } from "./commands/run.ts";
+import { finalizeInboundContext, type ReceivedMedia } from "./inbound-context.ts";
+import { mergeRows, replyRoute, weakest } from "./inbox-rows.ts";
+import type { Prepared } from "./prepared.ts";
+import type { Answers } from "./reply/answers.ts";
+import { createRunEvents, type RunEventSinks } from "./reply/run-events.ts";
+import { startSession } from "./session-init.ts";
+
+export interface UnderstandDeps {
+  readonly config: () => OpenClawConfig;
+  readonly clock: Clock;
+  readonly inbox: Inbox;
+  readonly sessions: SessionService;
+  readonly agents: AgentRuntime;
+  readonly events: RunEventSinks;
+  readonly answers: Answers;
+  readonly channel: (id: string) => ChannelPlugin | undefined;
+  readonly downloadMedia: (message: InboundMessage) => Promise<{ media: ReceivedMedia[]; problem: string | undefined }>;
+  readonly ownerIds: (channel: string, accountId: string) => readonly string[];
+  readonly runCommand: (rows: readonly InboxRow[], ctx: MsgContext, scope: CommandScope) => Promise<CommandOutcome>;
+  readonly isBusy: (sessionKey: string) => boolean;
+  /** Stops the session for the senders of `rows`. */
+  readonly stop: (sessionKey: string, rows: readonly InboxRow[]) => Promise<{ runIds: string[]; queued: number }>;
+  submit(sessionKey: string, item: Prepared): void;
+}
+
+const EXPIRED_NOTICE = { daily: "🧹 A new conversation was started (new day).", idle: "🧹 A new conversation was started (long silence)." } as const;
+
+/** From accepted rows to an answer without the model, or to a message that is submitted for a turn. Source: spec agent-pipeline §0. */
+export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readonly InboxRow[]): Promise<void>; prepare: PrepareRow } {
+  const { inbox, sessions, answers } = deps;
+
+  async function handle(rows: readonly InboxRow[]): Promise<void> {
+    const last = rows.at(-1);
+    if (!last) return;
+    const cfg = deps.config();
+    const message = mergeRows(rows);
+    const { client } = last;
+    const { agentId, sessionKey } = client ? { agentId: sessions.agentIdOf(client.sessionKey), sessionKey: client.sessionKey } : resolveSessionKey(cfg, message);
+    const authority = weakest(rows);
+    const finish = (): void => inbox.finish(rows.map((row) => row.id));
+
+    if (isAbortRequest(message.text) && authority.commandAuthorized) {
+      await stopFor(rows, sessionKey);
+      finish();
+      return;
+    }
+    const started = await startSession(sessions, cfg, sessionKey, message, {
+      nowMs: deps.clock.now(), busy: deps.isBusy(sessionKey), isClient: client !== undefined,
+      onExpired: (entry) => deps.agents.forgetSession(entry.sessionId, sessions.transcriptPath(sessionKey, entry)),
+    });
+    if (resolveSendPolicy(cfg, sessionKey, started.entry) === "deny" && !/^\/send\b/i.test(message.text.trim())) {
+      finish();
+      if (client) createRunEvents(deps.events, client.runId, sessionKey).final(undefined);
+      return;
+    }
+    const { media, problem } = await mediaOf(message, last);
+    if (problem) await answers.tell(rows, problem);
+    const base = prepare(rows, message, sessionKey, { agentId, media, previousAtMs: started.entry.updatedAt });
+    const command = await deps.runCommand(rows, base.ctx, { sessionKey, agentId, entry: started.entry, authority, isGroup: message.chat.type !== "direct" });
+    const expired = started.expired && EXPIRED_NOTICE[started.expired];
+    if (command.kind === "done") {
+      if (expired && !client) await answers.sendPlain(message, expired, `expired:${last.id}`);
+      finish();
+      return;
+    }
+    if (command.body.trim() === "" && media.length === 0) {
+      await answers.answer(rows, sessionKey, "The message arrived empty. Please send it again.", { record: false });
+      finish();
+      return;
+    }
+    deps.submit(sessionKey, {
+      ...base, body: command.body === message.text ? base.body : command.body, notices: [...(expired ? [expired] : []), ...command.notices],
+    });
+  }
+
+  async function stopFor(rows: readonly InboxRow[], sessionKey: string): Promise<void> {
+    const { runIds, queued } = await deps.stop(sessionKey, rows);
+    await sessions.update(sessionKey, runIds.length > 0 ? { abortedLastRun: true } : {});
+    const waiting = queued > 0 ? ` ${queued} waiting message(s) dropped.` : "";
+    await answers.answer(rows, sessionKey, runIds.length > 0 || queued > 0 ? `⚙️ Stopped.${waiting}` : "⚙️ Nothing is running.", { record: false });
+  }
+
+  const mediaOf = async (message: InboundMessage, row: InboxRow): Promise<{ media: ReceivedMedia[]; problem: string | undefined }> =>
+    row.client ? { media: [...(row.client.attachments ?? [])], problem: undefined } : deps.downloadMedia(message);
+
+  function prepare(rows: readonly InboxRow[], message: InboundMessage, sessionKey: string, known: Parameters<PrepareRow>[3]): Prepared {
+    const last = rows.at(-1) as InboxRow;
+    const { client } = last;
+    const cfg = deps.config();
+    const authority = weakest(rows);
+    const plugin = client ? undefined : deps.channel(message.channel);
+    const ctx = finalizeInboundContext(cfg, {
+      message, sessionKey, commandAuthorized: authority.commandAuthorized, wasMentioned: rows.some((row) => row.wasMentioned), media: known.media,
+      previousAtMs: known.previousAtMs, ownerAllowFrom: client ? undefined : deps.ownerIds(message.channel, message.accountId), gatewayScopes: authority.scopes,
+    });
+    return {
+      rows, ctx, authority, agentId: known.agentId, plugin, message, body: ctx.BodyForAgent ?? "", notices: [],
+      route: client ? undefined : replyRoute(message, last.id), thinking: client?.thinking as ThinkLevel | undefined, timeoutMs: client?.timeoutMs,
+      groupPolicy: message.chat.type === "direct" ? undefined : plugin?.groups?.resolveToolPolicy?.({
+        cfg, accountId: message.accountId, groupId: message.chat.id, threadId: message.chat.threadId, senderId: message.sender.id,
+        senderName: message.sender.name, senderUsername: message.sender.username, senderE164: message.sender.e164,
+      }),
+    };
+  }
+
+  return { handle, prepare };
+}
+
+/** What a turn needs to know of rows, before commands have looked at them. */
+export type PrepareRow = (
+  rows: readonly InboxRow[], message: InboundMessage, sessionKey: string,
+  known: { readonly agentId: string; readonly media: readonly ReceivedMedia[]; readonly previousAtMs?: number | undefined },
+) => Prepared;

@@ -18,6 +18,8 @@ export interface RunnerDeps {
   readonly stateDir: string;
   readonly docsDir: string | undefined;
   readonly bundledSkillsDir: string;
+  /** ms that a run may go on after its stop before it is given up; default 20 000. */
+  readonly stuckMs?: number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ids of the channels that the message tool can reach. */
   readonly messageChannels: () => readonly string[];

@@ -1,6 +1,7 @@
 import type { Agent } from "@mariozechner/pi-agent-core";
 import type { AssistantMessageEventStream, SimpleStreamOptions } from "@mariozechner/pi-ai";
 import type { AgentSession, ResourceLoader, ToolDefinition } from "@mariozechner/pi-coding-agent";
+import { endsSoonAfter } from "../../infra/overdue.ts";
 import { maskSecret, redactSecrets } from "../../infra/redact.ts";
 import type { PreparedModel } from "../models/types.ts";
 import type { PiModules } from "../pi.ts";
@@ -99,7 +100,7 @@ export function toPiTool(tool: AgentTool, guard: (toolCallId: string) => Promise
       const stop = callSignal ? AbortSignal.any([callSignal, signal]) : signal;
       stop.throwIfAborted();
       const call = tool.execute(isRecord(params) ? params : {}, { toolCallId, signal: stop, onUpdate: (partial) => onUpdate?.(toPiResult(partial)) });
-      const result = await endsSoonAfter(stop, call, `${tool.name} was told to stop and did not; what it still does is not waited for.`);
+      const result = await endsSoonAfter(stop, call, STOP_GRACE_MS, `${tool.name} was told to stop and did not; what it still does is not waited for.`);
       if (result.isError) throw new ToolFailure(result);
       return toPiResult(result);
     },
@@ -108,25 +109,6 @@ export function toPiTool(tool: AgentTool, guard: (toolCallId: string) => Promise
 
 /** ms that work may go on after it was told to stop; a command's process group is killed within 3 s. */
 const STOP_GRACE_MS = 5000;
-
-/** The outcome of `work`; an Error with `problem` when it ignores `signal`: nothing that hangs may hold a session. */
-async function endsSoonAfter<T>(signal: AbortSignal, work: Promise<T>, problem: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  let arm: (() => void) | undefined;
-  const overdue = new Promise<never>((_resolve, reject) => {
-    arm = () => {
-      timer = setTimeout(() => reject(new Error(problem)), STOP_GRACE_MS);
-    };
-    if (signal.aborted) arm();
-    else signal.addEventListener("abort", arm, { once: true });
-  });
-  try {
-    return await Promise.race([work, overdue]);
-  } finally {
-    clearTimeout(timer);
-    if (arm) signal.removeEventListener("abort", arm);
-  }
-}
 
 /** Pi turns a thrown error into an error result; the message is what the model reads. */
 class ToolFailure extends Error {

@@ -1,5 +1,6 @@
 import { sleep } from "../../infra/backoff.ts";
 import { errorText } from "../../infra/errors.ts";
+import { endsSoonAfter, OverdueError } from "../../infra/overdue.ts";
 import { formatModelRef, ModelError, type FailoverReason, type ModelRef, type PreparedModel, type ThinkLevel } from "../models/types.ts";
 import type { AssistantText } from "../pi-embedded-subscribe.ts";
 import { classifyFailoverReason, errorKindOf, FailoverError, friendlyErrorText, isTransientReason, nextThinkLevel, retryAfterMs } from "../pi-embedded-helpers.ts";
@@ -19,6 +20,11 @@ const MAX_COMPACTIONS = 3;
 const TRANSIENT_DELAYS_MS = [2000, 4000, 8000];
 const MAX_RETRY_AFTER_MS = 15_000;
 const MAX_TURNS_OVER_ALL = 60;
+const PREPARE_FAILURES: Readonly<Record<ModelError["code"], FailoverReason>> = {
+  "no-key": "auth", "unknown-model": "model_not_found", unavailable: "rate_limit", "not-allowed": "unknown", "window-too-small": "unknown",
+};
+/** ms after the stop until a run that still goes on is given up; tools have 5 s of them. */
+const STUCK_MS = 20_000;
 
 export interface RunHooks {
   /** Sends made by tools of this run, collected by the message tool. */
@@ -36,12 +42,36 @@ export async function runEmbeddedPiAgent(deps: RunnerDeps, cache: PromptCache, p
   const timeout = new AbortController();
   const timer = params.timeoutMs > 0 ? setTimeout(() => timeout.abort(new Error("run timeout")), params.timeoutMs) : undefined;
   const signal = AbortSignal.any([params.signal, timeout.signal]);
+  let givenUp = false;
   try {
     const pi = await deps.pi();
-    return await new Run(deps, pi, cache, params, hooks, signal, () => timeout.signal.aborted, startedAt).execute();
+    const run = new Run(deps, pi, cache, silencedWhen(params, () => givenUp), hooks, signal, () => timeout.signal.aborted, startedAt);
+    try {
+      return await endsSoonAfter(signal, run.execute(), deps.stuckMs ?? STUCK_MS, "the run did not end after it was told to");
+    } catch (err) {
+      if (!(err instanceof OverdueError)) throw err;
+      deps.log.error("a run hangs and has been given up", { runId: params.runId, sessionKey: params.sessionKey, err });
+      const result = run.abandon();
+      givenUp = true;
+      return result;
+    }
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The same request, whose callbacks lead nowhere once the run is given up. */
+function silencedWhen(params: RunEmbeddedPiAgentParams, isSilent: () => boolean): RunEmbeddedPiAgentParams {
+  const { onBlockReply, onToolSummary, onPartialReply, onReasoningStream, onToolStart, onAgentEvent } = params;
+  return {
+    ...params,
+    ...(onBlockReply && { onBlockReply: async (payload) => (isSilent() ? undefined : onBlockReply(payload)) }),
+    ...(onToolSummary && { onToolSummary: async (payload) => (isSilent() ? undefined : onToolSummary(payload)) }),
+    ...(onPartialReply && { onPartialReply: (text) => (isSilent() ? undefined : onPartialReply(text)) }),
+    ...(onReasoningStream && { onReasoningStream: (text) => (isSilent() ? undefined : onReasoningStream(text)) }),
+    ...(onToolStart && { onToolStart: (name) => (isSilent() ? undefined : onToolStart(name)) }),
+    onAgentEvent: (event) => (isSilent() ? undefined : onAgentEvent(event)),
+  };
 }
 
 type Step = { readonly kind: "done" } | { readonly kind: "next-profile" } | { readonly kind: "next-model" } | { readonly kind: "again" };
@@ -73,6 +103,7 @@ class Run {
   error: RunError | undefined;
   fallback: RunFallback | undefined;
   current: PreparedModel | undefined;
+  transcript: OpenTranscript | undefined;
 
   constructor(deps: RunnerDeps, pi: PiModules, cache: PromptCache, params: RunEmbeddedPiAgentParams, hooks: RunHooks, signal: AbortSignal, timedOut: () => boolean, startedAt: number) {
     this.deps = deps;
@@ -87,10 +118,19 @@ class Run {
     this.promptPending = params.prompt !== undefined;
   }
 
+  /** Ends a run that hangs: its session is free, and nothing it may still do reaches the transcript or the person. */
+  abandon(): EmbeddedPiRunResult {
+    this.transcript?.abandon();
+    const endedAt = this.deps.clock.now();
+    this.params.onAgentEvent({ stream: "lifecycle", data: { phase: "end", startedAt: this.startedAt, endedAt, aborted: true } });
+    return this.#result(true, endedAt);
+  }
+
   async execute(): Promise<EmbeddedPiRunResult> {
     const { params, deps } = this;
     params.onAgentEvent({ stream: "lifecycle", data: { phase: "start", startedAt: this.startedAt } });
     const transcript = (await deps.transcripts.take(params.sessionFile)) ?? (await this.#open());
+    this.transcript = transcript;
     try {
       if (this.promptPending) {
         this.#branchAwayDeadPrompt(transcript);
@@ -100,7 +140,7 @@ class Run {
       if (!this.error && !this.signal.aborted) await this.#compactIfFull(transcript);
       await transcript.flush();
     } finally {
-      await deps.transcripts.put(params.sessionFile, transcript);
+      if (!transcript.isAbandoned()) await deps.transcripts.put(params.sessionFile, transcript);
     }
     const aborted = this.signal.aborted;
     const endedAt = deps.clock.now();
@@ -157,12 +197,14 @@ class Run {
 
   async #prepare(ref: ModelRef, selected: boolean, profileId: string | undefined): Promise<PreparedModel | undefined> {
     try {
-      return await this.deps.models.prepare(ref, this.params.agent.id, {
+      const prepared = this.deps.models.prepare(ref, this.params.agent.id, {
         profileId, asFallback: !selected,
         ...(selected ? { preferredProfileId: this.params.preferredProfileId, afterProfileId: this.params.afterProfileId } : {}),
       });
+      return await endsSoonAfter(this.signal, prepared, 0, "stopped while the key was fetched");
     } catch (err) {
-      const reason: FailoverReason = err instanceof ModelError ? (err.code === "no-key" ? "auth" : "model_not_found") : "unknown";
+      if (this.signal.aborted) return undefined;
+      const reason = err instanceof ModelError ? PREPARE_FAILURES[err.code] : "unknown";
       const fix = err instanceof ModelError ? ` ${err.fix}` : "";
       this.attempts.push({ provider: ref.provider, model: ref.modelId, reason, error: `${errorText(err)}${fix}` });
       this.error = { kind: err instanceof ModelError && err.code === "no-key" ? "auth" : "no_model", message: `⚠️ ${errorText(err)}${fix}` };

@@ -28,6 +28,9 @@ export interface OpenTranscript {
   persisted(message: object): Promise<void>;
   /** Resolves when everything appended so far is on disk. @throws when the disk refuses */
   flush(): Promise<void>;
+  /** What is appended from now on goes nowhere: a run that was given up must not write behind its successor. */
+  abandon(): void;
+  isAbandoned(): boolean;
 }
 
 interface ManagerInternals {
@@ -68,6 +71,7 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
   let writing: Promise<void> = Promise.resolve();
   let scheduled = false;
   let appended = false;
+  let abandoned = false;
   const written = new WeakMap<object, Promise<void>>();
   const waiting = new Map<object, (done: Promise<void>) => void>();
 
@@ -92,11 +96,14 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
     return writing;
   }
 
-  internals._persist = (entry) => {
-    const line = JSON.stringify(entry);
+  function append(line: string): Promise<void> {
     chars += line.length;
     pending.push(line);
-    const done = write();
+    return write();
+  }
+
+  internals._persist = (entry) => {
+    const done = abandoned ? Promise.resolve() : append(JSON.stringify(entry));
     if (!entry.message) return;
     written.set(entry.message, done);
     waiting.get(entry.message)?.(done);
@@ -117,6 +124,10 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
       while (pending.length > 0 || scheduled) await write();
       await writing;
     },
+    abandon() {
+      abandoned = true;
+    },
+    isAbandoned: () => abandoned,
   };
 }
 

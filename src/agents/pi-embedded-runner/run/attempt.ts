@@ -120,7 +120,10 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
     appendMessage: (message: TranscriptMessageBody) => manager.appendMessage(message as never),
     flush: () => transcript.flush(),
   });
-  const onAbort = (): void => agent.abort();
+  const onAbort = (): void => {
+    agent.clearSteeringQueue(); // else the stopped turn would still take the messages in, and never answer them
+    agent.abort();
+  };
   input.signal.addEventListener("abort", onAbort, { once: true });
   let stalled = false;
   const watchdog = setInterval(() => {

@@ -1,4 +1,4 @@
-export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions, type RunRequest } from "./runtime.ts";
+export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions, type ExecOverrides, type RunRequest } from "./runtime.ts";
 export { formatModelRef, ModelError } from "./models/types.ts";
 export type {
   AuthMode, FailoverReason, ModelChoice, ModelRef, ModelRow, ModelService, ModelSource, PreparedModel, RefParse, ThinkLevel } from "./models/types.ts";

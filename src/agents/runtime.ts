@@ -55,13 +55,25 @@ export type RunRequest = Omit<RunEmbeddedPiAgentParams, "tools" | "agent" | "sig
 /** The agent room's one door for conversations, cron and RPC. */
 export interface AgentRuntime {
   readonly models: ModelService;
+  /** What the session or the message changes about exec. */
+  readonly exec?: ExecOverrides | undefined;
+  /** The sender may run commands on the gateway host although the session would be sandboxed. */
+  readonly elevated?: boolean | undefined;
   readonly lanes: Lanes;
   readonly runs: RunRegistry;
+export interface ExecOverrides {
+  readonly host?: "sandbox" | "gateway" | "node" | undefined;
+  readonly security?: "deny" | "allowlist" | "full" | undefined;
+  readonly ask?: "off" | "on-miss" | "always" | undefined;
+  readonly node?: string | undefined;
+}
+
   /** Runs in the session's lane. `onBegin` is called when the run leaves the queue. @throws CommandLaneClearedError */
   run(request: RunRequest, onBegin?: (run: ActiveRun) => void): Promise<EmbeddedPiRunResult>;
   /** Call while no run of the session is active. */
   compact(request: { agentId: string; sessionKey: string; entry: Pick<SessionEntry, "sessionId">; sessionFile: string; model: ModelRef; focus: string | undefined; signal: AbortSignal }): Promise<CompactionOutcome & { contextTokens: number }>;
-  estimateReport(request: Omit<RunRequest, "prompt" | "onAgentEvent">): Promise<SystemPromptReport>;
+  /** The prompt that a run like this would send, with its report. */
+  previewPrompt(request: Omit<RunRequest, "prompt" | "onAgentEvent">): Promise<{ readonly systemPrompt: string; readonly report: SystemPromptReport; readonly tools: readonly AgentTool[] }>;
   skills(agentId: string): Promise<Skill[]>;
   skillsSnapshot(sessionId: string): SkillsSnapshot | undefined;
   tools(request: Omit<RunRequest, "prompt" | "onAgentEvent">): { offered: AgentTool[]; removed: { name: string; rule: string }[] };
@@ -132,7 +144,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       createEditTool(fileOptions),
       createWriteTool(fileOptions),
       createExecTool({
-        jobs, scope: request.sessionKey, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec },
+        jobs, scope: request.sessionKey, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec, ...request.exec },
         env: options.env, configEnv: configEnvironment(cfg),
       }),
       createProcessTool({ jobs, scope: request.sessionKey, now: () => clock.now() }),
@@ -152,7 +164,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
         tool,
       );
       if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
-      else if (isolate && ["exec", "process", "read", "write", "edit"].includes(tool.name)) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
+      else if (isolate && !request.elevated && ["exec", "process", "read", "write", "edit"].includes(tool.name)) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
       else offered.push(tool);
     }
     return { offered, removed };
@@ -227,7 +239,8 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
         }
       });
     },
-    async estimateReport(request) {
+    async previewPrompt(request) {
+      await ensureAgentWorkspace(agentOf(request.agentId));
       const { offered } = buildTools(request, []);
       const params = toParams({ ...request, prompt: undefined, onAgentEvent: () => undefined }, offered, new AbortController().signal);
       return (await assemblePrompt(deps, params, offered, { ref: request.model }, promptCache, "estimate")).report;

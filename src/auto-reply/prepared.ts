@@ -4,6 +4,7 @@ import type { OpenClawConfig } from "../config/index.ts";
 import type { Authority, InboxRow } from "../delivery/index.ts";
 import { resolveUserZone, stampClientText } from "./envelope.ts";
 import type { ReplyRoute } from "./reply/channel-sink.ts";
+import type { RunHints } from "./run-hints.ts";
 import { buildUserPrompt } from "./user-prompt.ts";
 
 /** A message that was admitted, understood and is no command: what a turn needs to know of it. */
@@ -22,12 +23,15 @@ export interface Prepared {
   readonly thinking: ThinkLevel | undefined;
   readonly timeoutMs: number | undefined;
   readonly groupPolicy: GroupToolPolicy | undefined;
+  /** What the message asks for its own run. */
+  readonly hints?: RunHints | undefined;
 }
 
-/** Messages may share a turn only when this is equal: who may what, and where the answer goes. */
-export function mergeKeyOf({ authority, route, groupPolicy, agentId }: Prepared): string {
+/** Messages may share a turn only when this is equal: who may what, how it is to run, and where the answer goes. */
+export function mergeKeyOf({ authority, route, groupPolicy, agentId, hints }: Prepared): string {
+  const { queue: _queue, ...runHints } = hints ?? {};
   return JSON.stringify([
-    agentId, authority.isOwner, authority.commandAuthorized, authority.source, authority.scopes, route?.channel, route?.accountId, route?.to, route?.threadId, groupPolicy,
+    agentId, authority.isOwner, authority.commandAuthorized, authority.source, authority.scopes, route?.channel, route?.accountId, route?.to, route?.threadId, groupPolicy, runHints,
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { formatModelRef, type ActiveRun, type AgentRuntime, type BlockReplyConfig, type EmbeddedPiRunResult, type Lane, type ModelRef, type ReplyPayload, type RunChannelContext, type ThinkLevel } from "../agents/index.ts";
+import { formatModelRef, type ActiveRun, type AgentRuntime, type BlockReplyConfig, type EmbeddedPiRunResult, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, GroupToolPolicy, MsgContext, OutboundMedia } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Authority, DeliveryResult, Outbox, PreviewLog } from "../delivery/index.ts";
@@ -7,12 +7,16 @@ import type { Logger } from "../infra/log.ts";
 import { resolveOutboundMedia, type ResolveMediaOptions } from "../media/index.ts";
 import type { SessionEntry, SessionService } from "../sessions/index.ts";
 import { fallbackChange } from "./fallback-notice.ts";
+import { channelSection, subsection } from "./channel-section.ts";
 import { sendAckReaction } from "./reply/ack-reaction.ts";
 import { createChannelSink, type ChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
 import { resolveResponsePrefix } from "./reply/prefix.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
 import { appendLine, usageLine } from "./reply/shape.ts";
-import { profileChoice, recordRun } from "./run-record.ts";
+import { chatTypeOf, runChannel } from "./run-channel.ts";
+import type { RunHints } from "./run-hints.ts";
+import { resolveRunSettings } from "./run-settings.ts";
+import { recordRun } from "./run-record.ts";
 
 export interface TurnDeps {
   readonly config: () => OpenClawConfig;
@@ -47,6 +51,8 @@ export interface TurnInput {
   readonly groupPolicy?: GroupToolPolicy | undefined;
   readonly originRunIds?: readonly string[] | undefined;
   readonly model?: ModelRef | undefined;
+  /** What the message itself asks for; wins over `thinking` and `model`. */
+  readonly hints?: RunHints | undefined;
   /** Said before the answer (an expired session, a changed model). */
   readonly notices?: readonly string[] | undefined;
   onBegin?(): void;
@@ -71,15 +77,15 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
   const cfg = deps.config();
   const { entry } = await deps.sessions.ensure(input.sessionKey);
   const agent = deps.agents.agent(input.agentId);
-  const choice = input.model ?? sessionModel(entry) ?? (await deps.agents.models.selectDefault(input.agentId)).ref;
-  const thinking = input.thinking ?? asThinkLevel(entry.thinkingLevel) ?? cfg.agents?.defaults?.thinkingDefault ?? (await deps.agents.models.defaultThinking(choice, input.agentId));
   const events = createRunEvents(deps.events, input.runId, input.sessionKey, input.originRunIds);
-  const chatType = input.ctx?.ChatType === "group" || input.ctx?.ChatType === "channel" ? input.ctx.ChatType : "direct";
-  const isGroup = chatType !== "direct";
+  const isGroup = chatTypeOf(input.ctx) !== "direct";
+  const settings = await resolveRunSettings({
+    cfg, agents: deps.agents, agentId: input.agentId, entry, ctx: input.ctx, isGroup, hints: { thinking: input.thinking, model: input.model, ...input.hints },
+  });
+  const { model: choice, thinking, verbose } = settings;
   const blockReply = input.route && input.plugin ? resolveBlockReply(cfg, input.plugin, input.route.accountId) : undefined;
   const sink = input.route && input.plugin ? channelSink(deps, cfg, input, input.plugin, input.route, choice, thinking, agent.config?.identity?.name, agent.workspaceDir, blockReply === undefined) : undefined;
   const typingMode = cfg.session?.typingMode ?? cfg.agents?.defaults?.typingMode ?? (isGroup && !input.ctx?.WasMentioned ? "message" : "instant");
-  const verbose = isGroup ? "off" : (asVerbose(entry.verboseLevel) ?? cfg.agents?.defaults?.verboseDefault ?? "off");
 
   if (typingMode === "instant") sink?.typing.start();
   const removeAck =
@@ -98,10 +104,10 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
         runId: input.runId, agentId: input.agentId, sessionKey: input.sessionKey, sessionId: entry.sessionId,
         sessionFile: deps.sessions.transcriptPath(input.sessionKey, entry), prompt: input.prompt, model: choice,
         fallbacks: await deps.agents.models.fallbacks(input.agentId, choice),
-        ...profileChoice(entry),
-        thinking, reasoning: asReasoning(entry.reasoningLevel) ?? "off", verbose,
+        ...settings.profile,
+        thinking, reasoning: settings.reasoning, verbose, exec: settings.exec, elevated: settings.elevated,
         timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
-        lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel(input, chatType), isOwner: input.authority.isOwner,
+        lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin: input.plugin, route: input.route }), isOwner: input.authority.isOwner,
         ownerIds: input.ownerIds, historyLimit: resolveHistoryLimit(cfg, input.sessionKey, input.ctx), skillFilter: input.skillFilter, groupPolicy: input.groupPolicy,
         onAgentEvent: (event) => events.emit(event),
         ...(sink ? sinkCallbacks(sink, blockReply, typingMode) : {}),
@@ -189,16 +195,6 @@ export async function toOutboundMedia(deps: Pick<TurnDeps, "stateDir" | "fetchUr
   return "error" in media || !asVoice ? media : { ...media, asVoice: true };
 }
 
-function runChannel(input: TurnInput, chatType: RunChannelContext["chatType"]): RunChannelContext | undefined {
-  const channel = input.route?.channel ?? input.ctx?.OriginatingChannel;
-  if (!channel) return undefined;
-  const capabilities = input.plugin?.capabilities;
-  return {
-    channel, chatType, accountId: input.route?.accountId, to: input.route?.to, threadId: input.route?.threadId, messageId: input.route?.messageId,
-    capabilities: capabilities ? Object.entries(capabilities).flatMap(([name, on]) => (on === true ? [name] : [])) : [],
-  };
-}
-
 /** Block streaming is off unless the channel or the defaults switch it on. Source: spec agent-pipeline-output §6.2. */
 function resolveBlockReply(cfg: OpenClawConfig, plugin: ChannelPlugin, accountId: string): BlockReplyConfig | undefined {
   const section = channelSection(cfg, plugin.id, accountId);
@@ -222,37 +218,19 @@ function resolveBlockReply(cfg: OpenClawConfig, plugin: ChannelPlugin, accountId
   };
 }
 
-/** `channels.<id>` overlaid by the account. */
-export function channelSection(cfg: OpenClawConfig, channel: string, accountId: string | undefined): Readonly<Record<string, unknown>> {
-  const section = record((cfg.channels as Readonly<Record<string, unknown>> | undefined)?.[channel]);
-  return { ...section, ...record(record(section["accounts"])[accountId ?? "default"]) };
-}
-
-const record = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {});
-
 /** Turn limit of the channel for direct or group chats; the main session has none. Source: spec agent-pipeline §5.3. */
 function resolveHistoryLimit(cfg: OpenClawConfig, key: string, ctx: MsgContext | undefined): number | undefined {
   const channel = ctx?.OriginatingChannel;
   if (channel === undefined || /^agent:[^:]+:main$/.test(key)) return undefined;
   const section = channelSection(cfg, channel, ctx?.AccountId);
   if (ctx?.ChatType === "direct") {
-    const own = record(record(section["dms"])[ctx.SenderId ?? ""])["historyLimit"];
+    const own = subsection(subsection(section, "dms"), ctx.SenderId ?? "")["historyLimit"];
     return numberOf(own) ?? numberOf(section["dmHistoryLimit"]);
   }
   return numberOf(section["historyLimit"]);
 }
 
 const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
-
-export function sessionModel(entry: Pick<SessionEntry, "providerOverride" | "modelOverride"> | undefined): ModelRef | undefined {
-  if (!entry?.modelOverride || !entry.providerOverride) return undefined;
-  return { provider: entry.providerOverride, modelId: entry.modelOverride };
-}
-
-const LEVELS: readonly ThinkLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
-export const asThinkLevel = (value: string | undefined): ThinkLevel | undefined => LEVELS.find((level) => level === value);
-const asVerbose = (value: string | undefined): "off" | "on" | "full" | undefined => (value === "off" || value === "on" || value === "full" ? value : undefined);
-const asReasoning = (value: string | undefined): "off" | "on" | "stream" | undefined => (value === "off" || value === "on" || value === "stream" ? value : undefined);
 
 function shapePayloads(cfg: OpenClawConfig, entry: Readonly<SessionEntry>, input: TurnInput, result: EmbeddedPiRunResult): ReplyPayload[] {
   // Once blocks went out, the text is there already; what else the run produced (errors, warnings) still goes.

@@ -78,7 +78,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       return;
     }
     deps.submit(sessionKey, {
-      ...base, body: command.body === message.text ? base.body : command.body, notices: [...(expired ? [expired] : []), ...command.notices],
+      ...base, body: command.body === message.text ? base.body : command.body, notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints,
     });
   }
 

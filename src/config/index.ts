@@ -41,6 +41,7 @@ export {
   type ConfigSourceDeps,
   type ConfigSourceError,
   createConfigSource } from "./source.ts";
+export { type ConfigOverrides, createConfigOverrides } from "./overrides.ts";
 export { planReload, type ChannelReloadRules, type HotAction, type ReloadPlan } from "./reload-plan.ts";
 export { ensureInitialConfig } from "./initial.ts";
 export {

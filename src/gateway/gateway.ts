@@ -5,10 +5,10 @@ import type { Server } from "node:http";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createAgentRuntime, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
-import { builtInCommands, createCommandRegistry, createCommandServices, createConversation, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
+import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
 import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
 import { createTelegramPlugin } from "../channels/telegram/index.ts";
-import { createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
+import { createConfigOverrides, createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
 import { createInbox, createOutbox, createPendingHistory, createPendingSessionLog, createPreviewLog, createSystemEvents, openJournal, type Journal } from "../delivery/index.ts";
 import { systemClock, type Clock } from "../infra/clock.ts";
 import { createEmitter } from "../infra/emitter.ts";
@@ -141,9 +141,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   // Config: the last good one for every reader.
   const source: ConfigSource = await openConfig();
   const base = source.current;
+  const configOverrides = createConfigOverrides();
   let overlaid: { from: OpenClawConfig; value: OpenClawConfig } | undefined;
   const config = (): OpenClawConfig => {
-    const from = base();
+    const from = configOverrides.apply(base());
     if (overlaid?.from !== from) overlaid = { from, value: overlay(from, options.overrides) };
     return overlaid.value;
   };
@@ -204,7 +205,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const events = createEmitter<AgentEvent>((err) => log.error("agent event listener failed", { err }));
     const chats = createEmitter<ChatEvent>((err) => log.error("chat event listener failed", { err }));
     const restarts = createEmitter<string>((err) => log.error("restart listener failed", { err }));
-    const registry = createCommandRegistry(builtInCommands());
+    const registry = createCommandRegistry(builtInCommands(), {
+      loadSkills: async (agentId, taken) => buildSkillCommands(await agents.skills(agentId), taken),
+    });
     let conversation: Conversation;
     let ws: WsServer;
 
@@ -235,7 +238,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
     cleanups.push(() => agents.close());
     const services = (): ReturnType<typeof createCommandServices> =>
-      createCommandServices({ config, agents, sessions, systemEvents, conversation, registry, clock, version: options.version, startedAt });
+      createCommandServices({
+        config, source, overrides: configOverrides, agents, sessions, systemEvents, pairing, conversation, registry, clock, version: options.version, startedAt,
+        channel: (id) => channels?.find(id), ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
+        restart: async (sessionKey, deliveryContext) => (await context.restart.schedule({ kind: "restart", reason: "/restart", sessionKey, deliveryContext })).restart,
+      });
 
     conversation = createConversation({
       config, clock, log: log.child({ subsystem: "conversation" }), stateDir: paths.stateDir, sessions, agents, outbox, previews: createPreviewLog(journal, clock),
@@ -270,7 +277,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         return conversation.receive(message);
       },
       receiveEvent: (event) => conversation.receiveEvent(event),
-      nativeCommands: () => registry.list.filter((command) => command.native).map(({ name, description }) => ({ name: name.replaceAll("-", "_"), description })),
+      nativeCommands: (channel, accountId) => {
+        const listed = registry.listed(config(), resolveDefaultAgentId(config()));
+        return nativeMenu(config(), channel, accountId, listed, channels?.find(channel)?.commands?.nativeAuto === true);
+      },
       patchConfig: async (patch, reason) => {
         log.info("config changed by a channel", { reason });
         await source.writer.mergePatch(patch as Record<string, unknown>);
@@ -399,6 +409,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       for (const id of listAgentIds(config())) await sessions.storeFor(id).refresh();
       if (!channelsOff) await manager.startAll();
       models.startProbes();
+      // Menus of platforms offer skills too.
+      await registry.refreshSkills(resolveDefaultAgentId(config())).catch((err: unknown) => log.warn("skills not read", { err }));
       await conversation.replay();
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       phase = "ready";

@@ -20,6 +20,8 @@ export interface Skill extends ResolvedSkill {
   readonly bundled: boolean;
   readonly always: boolean;
   readonly userInvocable: boolean;
+  /** The tool that its command calls by itself, without the model (front matter `command-dispatch: tool`). */
+  readonly commandTool?: string | undefined;
   readonly emoji?: string | undefined;
   readonly homepage?: string | undefined;
   readonly primaryEnv?: string | undefined;
@@ -144,6 +146,7 @@ async function describeSkill(input: {
     name, description, filePath, baseDir, source, skillKey, bundled, always, primaryEnv, requirements, missing, disabled, blockedByAllowlist,
     userInvocable: front["user-invocable"] !== false && front["user-invocable"] !== "false",
     disableModelInvocation: front["disable-model-invocation"] === true || front["disable-model-invocation"] === "true",
+    commandTool: text(front["command-dispatch"]) === "tool" ? text(front["command-tool"]) : undefined,
     emoji: text(meta["emoji"]), homepage: text(meta["homepage"]) ?? text(front["homepage"]),
     requiredEnv: requirements.env.length > 0 ? [...requirements.env] : undefined,
     eligible: met && !disabled && !blockedByAllowlist,

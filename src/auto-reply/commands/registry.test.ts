@@ -9,8 +9,8 @@ const command = (name: string, more: Partial<CommandDefinition> = {}): CommandDe
 const registry = createCommandRegistry([
   command("status", { inline: true }), command("whoami", { aliases: ["id"], inline: true }), command("think", { aliases: ["t"], acceptsArgs: true }), command("stop"),
 ]);
-const match = (text: string, bot?: string) => {
-  const found = registry.match(text, bot);
+const match = (text: string, botUsername?: string) => {
+  const found = registry.match(text, { botUsername });
   return found && [found.command.name, found.invokedAs, found.args];
 };
 

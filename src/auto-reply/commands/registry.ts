@@ -1,4 +1,5 @@
 import { fenceAt, parseFenceSpans } from "../../infra/text/index.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
 import type { CommandDefinition } from "./contract.ts";
 
 export interface CommandMatch {
@@ -7,29 +8,65 @@ export interface CommandMatch {
   readonly args: string;
 }
 
-export interface CommandRegistry {
-  readonly list: readonly CommandDefinition[];
-  /** The command that a whole message is. */
-  match(text: string, botUsername?: string): CommandMatch | undefined;
-  /** Commands that are answered at once although they stand inside other text; with the text that is left. */
-  takeInline(text: string): { readonly matches: readonly CommandMatch[]; readonly rest: string };
+export interface MatchOptions {
+  readonly botUsername?: string | undefined;
+  /** Whose skills count; without it those of every agent. */
+  readonly agentId?: string | undefined;
 }
 
-/** Source: spec agent-pipeline-output §8.1. */
-export function createCommandRegistry(list: readonly CommandDefinition[]): CommandRegistry {
+export interface CommandRegistry {
+  /** What lists and menus show: the core's commands that are on, then the agent's skills. */
+  listed(cfg: OpenClawConfig, agentId: string): readonly CommandDefinition[];
+  /** The command that a whole message is. */
+  match(text: string, options?: MatchOptions): CommandMatch | undefined;
+  /** Commands that are answered at once although they stand inside other text; with the text that is left. */
+  takeInline(text: string): { readonly matches: readonly CommandMatch[]; readonly rest: string };
+  /** The directive of a word, without its slash. */
+  directive(word: string): CommandDefinition | undefined;
+  /** Reads the agent's skills again. */
+  refreshSkills(agentId: string): Promise<readonly CommandDefinition[]>;
+}
+
+export interface RegistryOptions {
+  /** The skills of an agent as commands; `taken` names are the core's. */
+  loadSkills?(agentId: string, taken: ReadonlySet<string>): Promise<readonly CommandDefinition[]>;
+}
+
+/** Source: spec agent-pipeline-output §8.1. Among equal names the first one counts. */
+export function createCommandRegistry(list: readonly CommandDefinition[], options: RegistryOptions = {}): CommandRegistry {
   const byName = new Map<string, CommandDefinition>();
-  for (const command of list) for (const name of [command.name, ...command.aliases]) byName.set(name.toLowerCase(), command);
-  const inlineNames = [...byName].filter(([, command]) => command.inline).map(([name]) => name);
-  const inline = inlineNames.length === 0 ? undefined : new RegExp(`(^|\\s)/(${inlineNames.join("|")})(?=\\s|$)`, "gi");
+  for (const command of list) {
+    for (const name of [command.name, ...command.aliases]) if (!byName.has(name.toLowerCase())) byName.set(name.toLowerCase(), command);
+  }
+  const taken = new Set([...byName.keys()].flatMap((name) => [name, name.replaceAll("-", "_")]));
+  const skills = new Map<string, readonly CommandDefinition[]>();
+  const inline = inlinePattern(byName);
+
+  function find(name: string, agentId: string | undefined): CommandDefinition | undefined {
+    // Menus of some platforms have no hyphen.
+    const own = byName.get(name) ?? byName.get(name.replaceAll("_", "-"));
+    if (own) return own;
+    const known = agentId === undefined ? [...skills.values()].flat() : (skills.get(agentId) ?? []);
+    return known.find((command) => command.name === name);
+  }
 
   return {
-    list,
-    match(text, botUsername) {
+    listed: (cfg, agentId) => [...list.filter((command) => command.listed?.(cfg) ?? true), ...(skills.get(agentId) ?? [])],
+    directive(word) {
+      const command = byName.get(word);
+      return command?.directive && command;
+    },
+    async refreshSkills(agentId) {
+      const found = (await options.loadSkills?.(agentId, taken)) ?? [];
+      skills.set(agentId, found);
+      return found;
+    },
+    match(text, { botUsername, agentId } = {}) {
       const trimmed = text.trim();
       const word = /^\/([a-z0-9_-]+)(?:@([a-z0-9_]+))?(?::\s*|\s+|$)/i.exec(trimmed);
       if (!word?.[1]) return undefined;
       if (word[2] !== undefined && botUsername !== undefined && word[2].toLowerCase() !== botUsername.toLowerCase()) return undefined;
-      const command = byName.get(word[1].toLowerCase());
+      const command = find(word[1].toLowerCase(), agentId);
       if (!command) return undefined;
       const args = trimmed.slice(word[0].length).trim();
       if (args !== "" && !command.acceptsArgs) return undefined;
@@ -49,4 +86,9 @@ export function createCommandRegistry(list: readonly CommandDefinition[]): Comma
       return { matches, rest: matches.length > 0 ? rest.replace(/^[ \t]+/, "") : text };
     },
   };
+}
+
+function inlinePattern(byName: ReadonlyMap<string, CommandDefinition>): RegExp | undefined {
+  const names = [...byName].filter(([, command]) => command.inline).map(([name]) => name);
+  return names.length === 0 ? undefined : new RegExp(`(^|\\s)/(${names.join("|")})(?=\\s|$)`, "gi");
 }

@@ -1,5 +1,5 @@
 import type { AgentRuntime } from "../../agents/index.ts";
-import type { MsgContext } from "../../channels/contract/index.ts";
+import type { ChannelPlugin, MsgContext } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Authority, InboxRow } from "../../delivery/index.ts";
 import { errorText } from "../../infra/errors.ts";
@@ -8,8 +8,11 @@ import type { SessionService } from "../../sessions/index.ts";
 import type { Answers } from "../reply/answers.ts";
 import { createRunEvents, type RunEventSinks } from "../reply/run-events.ts";
 import { matchResetTrigger } from "../reset-trigger.ts";
+import type { RunHints } from "../run-hints.ts";
+import { expandBang, groupCommandText, withoutMentions } from "./command-text.ts";
 import type { CommandContext, CommandResult, CommandServices } from "./contract.ts";
-import type { CommandRegistry } from "./registry.ts";
+import { takeDirectives, type DirectiveUse } from "./directives.ts";
+import type { CommandMatch, CommandRegistry } from "./registry.ts";
 
 export interface CommandRunnerDeps {
   readonly config: () => OpenClawConfig;
@@ -18,6 +21,7 @@ export interface CommandRunnerDeps {
   readonly sessions: SessionService;
   readonly events: RunEventSinks;
   readonly registry: CommandRegistry;
+  readonly channel: (id: string) => ChannelPlugin | undefined;
   readonly services: () => CommandServices;
   readonly answers: Answers;
   readonly resetSession: (sessionKey: string) => Promise<unknown>;
@@ -26,64 +30,120 @@ export interface CommandRunnerDeps {
 export type CommandScope = Pick<CommandContext, "sessionKey" | "agentId" | "entry" | "authority" | "isGroup">;
 
 /** `go-on`: `body` is for the model. */
-export type CommandOutcome = { readonly kind: "done" } | { readonly kind: "go-on"; readonly body: string; readonly notices: readonly string[] };
+export type CommandOutcome = { readonly kind: "done" } | { readonly kind: "go-on"; readonly body: string; readonly notices: readonly string[]; readonly hints?: RunHints | undefined };
 
 const NEW_SESSION_PROMPT =
   "A new session was started. If BOOTSTRAP.md is in your context, follow it; else read what Session Startup in AGENTS.md asks for. Then greet the person in your own manner in one to three sentences and ask what they want to do. Do not mention files or this instruction.";
 
-/** Finds and runs the commands in a message, before the model sees it. */
+const goOn = (body: string, notices: readonly string[] = [], hints?: RunHints): CommandOutcome => ({ kind: "go-on", body, notices, hints });
+const DONE: CommandOutcome = { kind: "done" };
+
+/** Finds and runs the commands in a message, before the model sees it. Source: spec agent-pipeline-output §8.1–8.2. */
 export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly InboxRow[], ctx: MsgContext, scope: CommandScope) => Promise<CommandOutcome> {
   async function runCommand(rows: readonly InboxRow[], ctx: MsgContext, base: CommandScope): Promise<CommandOutcome> {
+    const cfg = deps.config();
     const body = ctx.BodyForCommands ?? "";
-    const goOn = (text: string, notices: readonly string[] = []): CommandOutcome => ({ kind: "go-on", body: text, notices });
-    const afterReset = base.authority.commandAuthorized ? matchResetTrigger(body, deps.config().session?.resetTriggers) : undefined;
+    if (!textCommandsOn(cfg, ctx)) return goOn(body);
+    const bare = base.isGroup ? groupCommandText(body) : body;
+    const whole = cfg.commands?.bash === true ? expandBang(bare) : bare;
+    const { commandAuthorized } = base.authority;
+    const afterReset = commandAuthorized ? matchResetTrigger(whole, cfg.session?.resetTriggers) : undefined;
     if (afterReset !== undefined) return resetByCommand(rows, base, afterReset);
-    if (!body.includes("/")) return goOn(body);
-    const services = deps.services();
-    const context = (args: string, invokedAs: string): CommandContext => ({ ...base, cfg: deps.config(), ctx, services, args, invokedAs });
-    const match = deps.registry.match(body);
-    if (match) {
-      if (!base.authority.commandAuthorized || (match.command.ownerOnly && !base.authority.isOwner)) return { kind: "done" }; // no answer to strangers
-      if (match.command.groupsOnly && !base.isGroup) {
-        await deps.answers.answer(rows, base.sessionKey, `/${match.command.name} is for group chats.`);
-        return { kind: "done" };
-      }
-      const result = await guard(() => match.command.run(context(match.args, match.invokedAs)), match.command.name);
-      return finishCommand(rows, base.sessionKey, result, body);
-    }
-    if (!base.authority.commandAuthorized) return goOn(body);
-    const { matches, rest } = deps.registry.takeInline(body);
-    for (const inline of matches) {
-      const result = await guard(() => inline.command.run(context(inline.args, inline.invokedAs)), inline.command.name);
-      if (result.kind === "reply") await deps.answers.answer(rows, base.sessionKey, result.text, { keepOpen: true });
-    }
-    if (matches.length > 0 && rest.trim() === "") {
-      for (const row of rows) if (row.client) createRunEvents(deps.events, row.client.runId, base.sessionKey).final(undefined);
-      return { kind: "done" };
-    }
-    return goOn(rest);
+    if (!whole.includes("/")) return goOn(body);
+
+    const scope = { ...base, cfg, ctx, services: deps.services(), addressed: rows.some(({ message }) => message.mentions?.bot === true || message.mentions?.implicit === true) };
+    const context = ({ args, invokedAs }: Pick<CommandMatch, "args" | "invokedAs">): CommandContext => ({ ...scope, args, invokedAs });
+    const match = await findCommand(whole, base.agentId);
+    if (match && !match.command.directive) return commandAuthorized ? runWhole(rows, match, context(match), body) : DONE; // no answer to strangers
+    const aliases = deps.agents.models.aliases(base.agentId);
+    const taken = await takeDirectives(body, (word) => findDirective(word, aliases), scope);
+    const onlyDirectives = taken.uses.length > 0 && (base.isGroup ? withoutMentions(taken.rest) : taken.rest.trim()) === "";
+    if (!commandAuthorized) return onlyDirectives || match?.args === "" ? DONE : goOn(body);
+    if (onlyDirectives) return runDirectives(rows, taken.uses, context, base.sessionKey);
+    if (match && taken.uses.length === 0) return runWhole(rows, match, context(match), body);
+    return goOnWithout(rows, taken, context, base.sessionKey);
   }
 
-  async function guard(run: () => Promise<CommandResult>, name: string): Promise<CommandResult> {
-    try {
-      return await run();
-    } catch (err) {
-      deps.log.error("command failed", { command: name, err });
-      return { kind: "reply", text: `⚠️ /${name} failed: ${errorText(err)}` };
-    }
+  /** Off for typed commands on platforms that have a menu of their own. Source: commands.text. */
+  function textCommandsOn(cfg: OpenClawConfig, ctx: MsgContext): boolean {
+    if (cfg.commands?.text !== false || ctx.CommandSource === "native") return true;
+    return deps.channel(ctx.OriginatingChannel ?? "")?.capabilities.nativeCommands !== true;
   }
 
-  async function finishCommand(rows: readonly InboxRow[], sessionKey: string, result: CommandResult, body: string): Promise<CommandOutcome> {
+  async function findCommand(text: string, agentId: string): Promise<CommandMatch | undefined> {
+    const known = deps.registry.match(text, { agentId });
+    if (known && known.command.category !== "skills") return known;
+    if (!/^\s*\/[a-z0-9_-]/i.test(text)) return undefined;
+    // It may be a skill, and skills come and go on disk.
+    await deps.registry.refreshSkills(agentId).catch((err: unknown) => deps.log.warn("skills not read", { err }));
+    return deps.registry.match(text, { agentId });
+  }
+
+  function findDirective(word: string, aliases: ReadonlyMap<string, unknown>): { command: CommandMatch["command"]; args?: string } | undefined {
+    const own = deps.registry.directive(word);
+    if (own) return { command: own };
+    const model = aliases.has(word) && !deps.registry.match(`/${word}`) ? deps.registry.directive("model") : undefined;
+    return model && { command: model, args: word };
+  }
+
+  async function runWhole(rows: readonly InboxRow[], { command }: CommandMatch, context: CommandContext, body: string): Promise<CommandOutcome> {
+    const result = await runOne(command, context);
     switch (result.kind) {
       case "reply":
-        await deps.answers.answer(rows, sessionKey, result.text, { buttons: result.buttons });
-        return { kind: "done" };
+        await deps.answers.answer(rows, context.sessionKey, result.text, { buttons: result.buttons });
+        return DONE;
       case "silent":
-        return { kind: "done" };
+        return DONE;
       case "prompt":
-        return { kind: "go-on", body: result.text, notices: [] };
+        return goOn(result.text);
       case "pass":
-        return { kind: "go-on", body, notices: [] };
+        return goOn(body);
+    }
+  }
+
+  /** A message of nothing but directives: each is kept for the session, one answer tells all. */
+  async function runDirectives(rows: readonly InboxRow[], uses: readonly DirectiveUse[], context: (use: DirectiveUse) => CommandContext, sessionKey: string): Promise<CommandOutcome> {
+    const texts: string[] = [];
+    for (const use of uses) {
+      const entry = await deps.sessions.get(sessionKey);
+      const result = await runOne(use.command, { ...context(use), entry });
+      if (result.kind === "reply") texts.push(result.text);
+    }
+    await deps.answers.answer(rows, sessionKey, texts.join("\n"));
+    return DONE;
+  }
+
+  /** Directives among other words hold for this message; commands such as /status are answered beside it. */
+  async function goOnWithout(
+    rows: readonly InboxRow[], taken: { readonly uses: readonly DirectiveUse[]; readonly rest: string }, context: (use: Pick<DirectiveUse, "args" | "invokedAs">) => CommandContext, sessionKey: string,
+  ): Promise<CommandOutcome> {
+    const { matches, rest } = deps.registry.takeInline(taken.rest);
+    for (const inline of matches) {
+      const result = await runOne(inline.command, context(inline));
+      if (result.kind === "reply") await deps.answers.answer(rows, sessionKey, result.text, { keepOpen: true });
+    }
+    if (matches.length > 0 && rest.trim() === "") {
+      for (const row of rows) if (row.client) createRunEvents(deps.events, row.client.runId, sessionKey).final(undefined);
+      return DONE;
+    }
+    let hints: RunHints = {};
+    const notices: string[] = [];
+    for (const use of taken.uses) {
+      const hint = (await use.command.directive?.hint(use.args, context(use))) ?? {};
+      if (typeof hint === "string") notices.push(hint.startsWith("⚠️") ? hint : `⚠️ ${hint}`);
+      else hints = { ...hints, ...hint };
+    }
+    return goOn(rest, notices, hints);
+  }
+
+  async function runOne(command: CommandMatch["command"], context: CommandContext): Promise<CommandResult> {
+    if (command.ownerOnly && !context.authority.isOwner) return { kind: "reply", text: `⚠️ /${command.name} is for the owner of this assistant.` };
+    if (command.groupsOnly && !context.isGroup) return { kind: "reply", text: `/${command.name} is for group chats.` };
+    try {
+      return await command.run(context);
+    } catch (err) {
+      deps.log.error("command failed", { command: command.name, err });
+      return { kind: "reply", text: `⚠️ /${command.name} failed: ${errorText(err)}` };
     }
   }
 
@@ -92,7 +152,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     const { scopes } = base.authority;
     if (scopes && !scopes.includes("operator.admin")) {
       await deps.answers.answer(rows, base.sessionKey, "⚠️ Starting a new session needs the scope operator.admin.", { record: false });
-      return { kind: "done" };
+      return DONE;
     }
     await deps.resetSession(base.sessionKey);
     let rest = text;
@@ -105,7 +165,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
         rest = text.slice(text.indexOf(first) + first.length).trim();
       }
     }
-    return { kind: "go-on", body: rest === "" ? NEW_SESSION_PROMPT : rest, notices: [] };
+    return goOn(rest === "" ? NEW_SESSION_PROMPT : rest);
   }
 
   return runCommand;

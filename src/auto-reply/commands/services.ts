@@ -1,28 +1,47 @@
-import type { AgentRuntime, ModelRef, ThinkLevel } from "../../agents/index.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
+import { randomUUID } from "node:crypto";
+import type { AgentRuntime, ModelRef, RunRequest } from "../../agents/index.ts";
+import type { ChannelPlugin } from "../../channels/contract/index.ts";
+import type { ConfigOverrides, ConfigSource, OpenClawConfig } from "../../config/index.ts";
 import type { SystemEvents } from "../../delivery/index.ts";
 import type { Clock } from "../../infra/clock.ts";
+import type { ChannelPairingStore } from "../../pairing/index.ts";
 import type { SessionService } from "../../sessions/index.ts";
 import type { Conversation } from "../conversation.ts";
-import { sessionModel } from "../turn.ts";
-import type { CommandServices } from "./contract.ts";
+import { elevatedRefusals } from "../elevated.ts";
+import { buildChatContext } from "../groups.ts";
+import { runChannel } from "../run-channel.ts";
+import { elevatedSender, resolveRunSettings, sessionModel } from "../run-settings.ts";
+import { createAllowlistDoor } from "./allowlist-door.ts";
+import { createConfigDoor } from "./config-door.ts";
+import type { CommandContext, CommandServices } from "./contract.ts";
+import { exportSessionFile } from "./export-session.ts";
+import { chooseModel } from "./model-choice.ts";
 import type { CommandRegistry } from "./registry.ts";
 import { buildStatusText } from "./status-text.ts";
+import { readCalls, readCallsOfFolder, sumUsage } from "./usage-cost.ts";
 
 export interface CommandServicesDeps {
   readonly config: () => OpenClawConfig;
+  readonly source: ConfigSource;
+  readonly overrides: ConfigOverrides;
   readonly agents: AgentRuntime;
   readonly sessions: SessionService;
   readonly systemEvents: SystemEvents;
+  readonly pairing: ChannelPairingStore;
+  readonly channel: (id: string) => ChannelPlugin | undefined;
+  readonly ownerIds: (channel: string, accountId: string) => readonly string[];
   readonly conversation: Conversation;
   readonly registry: CommandRegistry;
   readonly clock: Clock;
   readonly version: string;
+  readonly commit?: string | undefined;
   readonly startedAt: number;
+  readonly restart: CommandServices["restart"];
 }
 
+/** The gateway's doors for commands. */
 export function createCommandServices(deps: CommandServicesDeps): CommandServices {
-  const { agents, sessions } = deps;
+  const { agents, sessions, config, clock } = deps;
 
   async function currentModel(sessionKey: string): Promise<{ ref: ModelRef; reason: string }> {
     const override = sessionModel(await sessions.get(sessionKey));
@@ -31,33 +50,44 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
     return { ref: choice.ref, reason: choice.reason };
   }
 
+  /** What a run of the command's sender in this session would be asked for. */
+  async function runRequest({ sessionKey, ctx, authority }: Pick<CommandContext, "sessionKey" | "ctx" | "authority">): Promise<Omit<RunRequest, "prompt" | "onAgentEvent">> {
+    const runId = `command:${randomUUID()}`;
+    const entry = (await sessions.get(sessionKey)) ?? { sessionId: runId, updatedAt: 0 };
+    const agentId = sessions.agentIdOf(sessionKey);
+    const isGroup = ctx.ChatType === "group" || ctx.ChatType === "channel";
+    const settings = await resolveRunSettings({ cfg: config(), agents, agentId, entry, hints: {}, ctx, isGroup });
+    const plugin = authority.source === "gateway" ? undefined : deps.channel(ctx.OriginatingChannel ?? "");
+    const groupPolicy = !isGroup ? undefined : plugin?.groups?.resolveToolPolicy?.({
+      cfg: config(), accountId: ctx.AccountId ?? "default", groupId: entry.groupId ?? "", threadId: ctx.MessageThreadId?.toString(),
+      senderId: ctx.SenderId, senderName: ctx.SenderName, senderUsername: ctx.SenderUsername, senderE164: ctx.SenderE164,
+    });
+    return {
+      runId, agentId, sessionKey, sessionId: entry.sessionId, sessionFile: sessions.transcriptPath(sessionKey, entry),
+      model: settings.model, fallbacks: [], thinking: settings.thinking, reasoning: settings.reasoning, verbose: settings.verbose, timeoutMs: 0, lane: "main",
+      exec: settings.exec, elevated: settings.elevated, groupPolicy, isOwner: authority.isOwner, channel: runChannel({ ctx, plugin, route: undefined }),
+      extraSystemPrompt: buildChatContext(ctx, entry.groupActivation ?? "mention"),
+      ownerIds: authority.source === "gateway" ? [] : deps.ownerIds(ctx.OriginatingChannel ?? "", ctx.AccountId ?? "default"),
+    };
+  }
+
   const services: CommandServices = {
     models: agents.models,
-    commands: deps.registry.list,
-    now: () => deps.clock.now(),
+    commands: (agentId) => deps.registry.listed(config(), agentId),
+    skillCommands: (agentId) => deps.registry.refreshSkills(agentId),
+    now: () => clock.now(),
     entry: (sessionKey) => sessions.get(sessionKey),
     async update(sessionKey, patch) {
       await sessions.update(sessionKey, patch);
     },
     currentModel,
-    async setModel(sessionKey, model) {
+    async setModel(sessionKey, text) {
       const agentId = sessions.agentIdOf(sessionKey);
-      const clear = { providerOverride: null, modelOverride: null, authProfileOverride: null, authProfileOverrideSource: null };
-      if (model.trim().toLowerCase() === "default") {
-        await sessions.update(sessionKey, clear);
-        return undefined;
-      }
-      const parsed = await agents.models.parseRef(model, agentId);
-      if (!parsed.ok) throw new Error(`${parsed.error}${parsed.suggestions.length > 0 ? ` Did you mean ${parsed.suggestions.join(", ")}?` : ""}`);
-      if (!(await agents.models.isAllowed(parsed.ref, agentId))) throw new Error(`${parsed.ref.provider}/${parsed.ref.modelId} is not among agents.defaults.models.`);
-      const standard = await agents.models.selectDefault(agentId);
-      const isDefault = standard.ref.provider === parsed.ref.provider && standard.ref.modelId === parsed.ref.modelId;
-      await sessions.update(sessionKey, {
-        ...(isDefault ? clear : { ...clear, providerOverride: parsed.ref.provider, modelOverride: parsed.ref.modelId }),
-        ...(parsed.profileId ? { authProfileOverride: parsed.profileId, authProfileOverrideSource: "user" as const } : {}),
-      });
-      deps.systemEvents.push(sessionKey, `Model switched to ${parsed.ref.provider}/${parsed.ref.modelId}.`, { contextKey: "model" });
-      return parsed.ref;
+      const { patch, ref } = await chooseModel(agents.models, agentId, text);
+      await sessions.update(sessionKey, patch);
+      const { provider, modelId } = ref ?? (await agents.models.selectDefault(agentId)).ref;
+      deps.systemEvents.push(sessionKey, `Model switched to ${provider}/${modelId}.`, { contextKey: "model" });
+      return ref;
     },
     async stop(sessionKey) {
       const { runIds, queued } = await deps.conversation.stop(sessionKey, "stop");
@@ -77,20 +107,43 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
       }
       return outcome;
     },
-    async promptReport(sessionKey) {
-      const entry = await sessions.get(sessionKey);
-      const stored = entry?.systemPromptReport;
-      if (isReport(stored)) return stored;
-      const { ref } = await currentModel(sessionKey);
-      return agents.estimateReport({
-        runId: "report", agentId: sessions.agentIdOf(sessionKey), sessionKey, sessionId: entry?.sessionId ?? "none", sessionFile: "", model: ref, fallbacks: [],
-        thinking: (entry?.thinkingLevel as ThinkLevel | undefined) ?? "off", reasoning: "off", verbose: "off", timeoutMs: 0, lane: "main", channel: undefined, isOwner: true, ownerIds: [],
-      });
+    async promptReport(command) {
+      const stored = (await sessions.get(command.sessionKey))?.systemPromptReport;
+      return isReport(stored) ? stored : (await agents.previewPrompt(await runRequest(command))).report;
     },
     statusText: (sessionKey) => buildStatusText(deps, services, sessionKey),
     queueDepth: (sessionKey) => deps.conversation.queueDepth(sessionKey),
-    skills: (agentId) => agents.skills(agentId),
-    pushSystemEvent: (sessionKey, text) => deps.systemEvents.push(sessionKey, text),
+    pushSystemEvent: (sessionKey, text, contextKey) => deps.systemEvents.push(sessionKey, text, { contextKey }),
+    async runTool(command, name, args) {
+      const tool = agents.tools(await runRequest(command)).offered.find((offered) => offered.name === name);
+      if (!tool) throw new Error(`the tool ${name} is not offered here; see tools.allow and tools.deny`);
+      const given = { ...args };
+      const { content, details, isError } = await tool.execute(tool.prepare?.(given) ?? given, { toolCallId: `command:${randomUUID()}`, signal: AbortSignal.timeout(600_000), onUpdate: () => undefined });
+      return { text: content.map((block) => (block.type === "text" ? block.text : "(image)")).join("\n"), details, isError: isError === true };
+    },
+    elevatedRefusals: ({ ctx, agentId }) => elevatedRefusals(config(), agents.agent(agentId).config?.tools?.elevated, agentId, elevatedSender(ctx)),
+    configFile: createConfigDoor(deps.source),
+    overrides: deps.overrides,
+    allowlist: createAllowlistDoor({ config, writer: deps.source.writer, pairing: deps.pairing, channel: deps.channel }),
+    restart: deps.restart,
+    async usage(sessionKey, todayFromMs, monthFromMs) {
+      const entry = await sessions.get(sessionKey);
+      const own = entry ? await readCalls(sessions.transcriptPath(sessionKey, entry)) : [];
+      const month = await readCallsOfFolder(sessions.sessionsDir(sessions.agentIdOf(sessionKey)), monthFromMs);
+      return { session: sumUsage(own), today: sumUsage(month.filter((call) => call.atMs >= todayFromMs)), month: sumUsage(month) };
+    },
+    async exportSession(command, path) {
+      const entry = await sessions.get(command.sessionKey);
+      if (!entry) throw new Error("this session has no messages yet");
+      await sessions.flush();
+      const request = await runRequest(command);
+      const { systemPrompt, tools } = await agents.previewPrompt(request);
+      const { file, entries } = await exportSessionFile({
+        sessionKey: command.sessionKey, sessionId: entry.sessionId, exportedAtMs: clock.now(), model: `${request.model.provider}/${request.model.modelId}`, systemPrompt, tools,
+        transcript: request.sessionFile, workspaceDir: agents.agent(request.agentId).workspaceDir, path,
+      });
+      return { file, entries, promptChars: systemPrompt.length, tools: tools.length };
+    },
   };
   return services;
 }

@@ -4,6 +4,7 @@ import { sleep } from "../../infra/backoff.ts";
 import type { TurnDeps } from "../turn.ts";
 import type { Inbox, InboxRow } from "../../delivery/index.ts";
 import { clientRunIds, mergeKeyOf, NO_PROMPT_STATE, promptOf, rowIds, type Prepared } from "../prepared.ts";
+import { withQueueHints } from "../run-hints.ts";
 import { createRunEvents } from "../reply/run-events.ts";
 import { SessionQueue, type Batch, type Queued } from "./session-queue.ts";
 import { resolveQueueSettings, type QueueSettings } from "./settings.ts";
@@ -90,7 +91,7 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
   function submit(sessionKey: string, item: Prepared): void {
     const session = state(sessionKey);
     const run = agents.runs.bySession(sessionKey)[0];
-    const settings = settingsOf(sessionKey, (session.place = item));
+    const settings = withQueueHints(settingsOf(sessionKey, (session.place = item)), item.hints);
     if (run && settings.mode === "interrupt") agents.runs.abort({ sessionKey }, "interrupt");
     if (session.worker === undefined) {
       session.first.push(() => runBatch(sessionKey, session, soloBatch(item), clientRunIds([item])[0] ?? randomUUID()));

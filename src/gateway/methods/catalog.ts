@@ -37,10 +37,16 @@ const commands = defineMethod({
   scope: "operator.read",
   params: empty,
   advertised: true,
-  handle: (_params, ctx: GatewayContext) => ({
-    commands: ctx.commands.list.map(({ name, aliases, description, category, argsHint, acceptsArgs, groupsOnly }) => ({ name, aliases, description, category, argsHint, acceptsArgs, groupsOnly })),
+  handle: async (_params, ctx: GatewayContext) => ({
+    commands: (await listedCommands(ctx)).map(({ name, aliases, description, category, argsHint, acceptsArgs, groupsOnly }) => ({ name, aliases, description, category, argsHint, acceptsArgs, groupsOnly })),
   }),
 });
+
+async function listedCommands({ commands: registry, config }: GatewayContext): Promise<ReturnType<GatewayContext["commands"]["listed"]>> {
+  const agentId = resolveDefaultAgentId(config());
+  await registry.refreshSkills(agentId);
+  return registry.listed(config(), agentId);
+}
 
 const tools = defineMethod({
   name: "tools.catalog",

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { GroupToolPolicy } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
+import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
 import { resolveAgent, resolveDefaultAgentId, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { SessionEntry, SkillsSnapshot } from "../sessions/index.ts";
@@ -11,12 +12,13 @@ import type { RunnerDeps } from "./pi-embedded-runner/deps.ts";
 import { createLanes, type Lanes } from "./pi-embedded-runner/lanes.ts";
 import { assemblePrompt, createPromptCache } from "./pi-embedded-runner/prompt-assembly.ts";
 import { runEmbeddedPiAgent } from "./pi-embedded-runner/run.ts";
+import { announceCompaction } from "./pi-embedded-runner/run/compaction.ts";
+import { openRunTranscript } from "./pi-embedded-runner/run/open.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { EmbeddedPiRunResult, MessagingSend, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
 import { createRunRegistry, type ActiveRun, type RunRegistry } from "./pi-embedded-runner/runs.ts";
 import { resolveSandboxInfo } from "./pi-embedded-runner/sandbox-info.ts";
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
-import { openTranscript } from "./pi-embedded-runner/session-manager-init.ts";
 import { loadPi, type PiModules } from "./pi.ts";
 import { judgeTool } from "./pi-tools.policy.ts";
 import { loadSkills, type Skill } from "./skills/index.ts";
@@ -45,22 +47,20 @@ export interface AgentRuntimeOptions {
   readonly statusSource: SessionStatusSource;
   /** A background command of a session ended. */
   readonly onJobExit: (sessionKey: string, text: string) => void;
+  readonly sessions: RunnerDeps["sessions"];
+  /** A conversation was compacted; `text` is for its next turn. */
+  readonly onCompacted: RunnerDeps["onCompacted"];
 }
 
 export type RunRequest = Omit<RunEmbeddedPiAgentParams, "tools" | "agent" | "signal" | "includeMemory" | "promptMode"> & {
   readonly agentId: string;
   readonly groupPolicy?: GroupToolPolicy | undefined;
-};
-
-/** The agent room's one door for conversations, cron and RPC. */
-export interface AgentRuntime {
-  readonly models: ModelService;
   /** What the session or the message changes about exec. */
   readonly exec?: ExecOverrides | undefined;
   /** The sender may run commands on the gateway host although the session would be sandboxed. */
   readonly elevated?: boolean | undefined;
-  readonly lanes: Lanes;
-  readonly runs: RunRegistry;
+};
+
 export interface ExecOverrides {
   readonly host?: "sandbox" | "gateway" | "node" | undefined;
   readonly security?: "deny" | "allowlist" | "full" | undefined;
@@ -68,6 +68,11 @@ export interface ExecOverrides {
   readonly node?: string | undefined;
 }
 
+/** The agent room's one door for conversations, cron and RPC. */
+export interface AgentRuntime {
+  readonly models: ModelService;
+  readonly lanes: Lanes;
+  readonly runs: RunRegistry;
   /** Runs in the session's lane. `onBegin` is called when the run leaves the queue. @throws CommandLaneClearedError */
   run(request: RunRequest, onBegin?: (run: ActiveRun) => void): Promise<EmbeddedPiRunResult>;
   /** Call while no run of the session is active. */
@@ -120,6 +125,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     config, models: options.models, pi: () => (pi ??= loadPi()), lanes, transcripts: createTranscriptCache(), clock, log,
     stateDir: options.roots.stateDir, docsDir: options.docsDir, bundledSkillsDir: options.bundledSkillsDir, env: options.env,
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
+    sessions: options.sessions, onCompacted: options.onCompacted,
   };
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
   const seeded = new Set<string>();
@@ -179,42 +185,48 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     };
   }
 
+  async function runInLane(request: RunRequest, onBegin: ((run: ActiveRun) => void) | undefined, onAnswer: (result: EmbeddedPiRunResult) => void): Promise<EmbeddedPiRunResult> {
+    await ensureAgentWorkspace(agentOf(request.agentId));
+    const run = runs.get(request.runId) ?? runs.begin(request.runId, request.sessionKey);
+    onBegin?.(run);
+    const sends: MessagingSend[] = [];
+    const { offered } = buildTools(request, sends);
+    let outcome: Parameters<RunRegistry["end"]>[1] = { status: "ok" };
+    let isAnswered = false;
+    try {
+      const result = await runEmbeddedPiAgent(deps, promptCache, toParams(request, offered, run.controller.signal), {
+        messagingSends: sends,
+        onSteerable: (steer) => {
+          run.steer = steer;
+        },
+        onPartial: (text) => {
+          run.partialText = text;
+        },
+        onAnswer: (result) => {
+          isAnswered = true;
+          outcome = outcomeOf(result);
+          onAnswer(result);
+        },
+      });
+      if (!isAnswered) outcome = outcomeOf(result);
+      return result;
+    } catch (err) {
+      if (isAnswered) log.error("the conversation was not put in order after the answer", { sessionKey: request.sessionKey, err });
+      else outcome = { status: "error", error: errorText(err) };
+      throw err;
+    } finally {
+      runs.end(request.runId, outcome);
+    }
+  }
+
   return {
     models: options.models,
     lanes,
     runs,
-    async run(request, onBegin) {
-      return lanes.run(request.sessionKey, request.lane, async () => {
-        await ensureAgentWorkspace(agentOf(request.agentId));
-        const run = runs.get(request.runId) ?? runs.begin(request.runId, request.sessionKey);
-        onBegin?.(run);
-        const sends: MessagingSend[] = [];
-        const { offered } = buildTools(request, sends);
-        let status: "ok" | "error" | "timeout" = "ok";
-        let error: string | undefined;
-        try {
-          const result = await runEmbeddedPiAgent(deps, promptCache, toParams(request, offered, run.controller.signal), {
-            messagingSends: sends,
-            onSteerable: (steer) => {
-              run.steer = steer;
-            },
-            onPartial: (text) => {
-              run.partialText = text;
-            },
-          });
-          if (result.meta.aborted) status = "timeout";
-          else if (result.meta.error && result.meta.error.kind !== "empty") {
-            status = "error";
-            error = result.meta.error.message;
-          }
-          return result;
-        } catch (err) {
-          status = "error";
-          error = err instanceof Error ? err.message : String(err);
-          throw err;
-        } finally {
-          runs.end(request.runId, { status, error });
-        }
+    run(request, onBegin) {
+      return new Promise((resolve, reject) => {
+        // The lane is held until the conversation is ready for the next message; the answer is there earlier.
+        void lanes.run(request.sessionKey, request.lane, () => runInLane(request, onBegin, resolve)).then(resolve, reject);
       });
     },
     async compact(request) {
@@ -222,16 +234,13 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       const prepared = await options.models.prepare(request.model, request.agentId);
       const agent = agentOf(request.agentId);
       return lanes.run(request.sessionKey, "main", async () => {
-        const transcript =
-          (await deps.transcripts.take(request.sessionFile)) ??
-          (await openTranscript(modules, {
-            path: request.sessionFile, sessionId: request.entry.sessionId, cwd: agent.workspaceDir, budgetChars: prepared.contextTokens * 6, nowMs: clock.now(), log,
-          }));
+        const transcript = await openRunTranscript(deps, modules, { sessionFile: request.sessionFile, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir });
         try {
           const outcome = await compactEmbeddedPiSessionDirect({
             pi: modules, manager: transcript.manager, prepared, settings: resolveCompactionSettings(config(), prepared.contextTokens),
-            focus: request.focus, forced: false, signal: request.signal, log,
+            workspaceDir: agent.workspaceDir, focus: request.focus, signal: request.signal, now: () => clock.now(), log,
           });
+          if (outcome.kind === "compacted") await announceCompaction(deps, request.sessionKey, agent.workspaceDir);
           await transcript.flush();
           return { ...outcome, contextTokens: prepared.contextTokens };
         } finally {
@@ -243,7 +252,8 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       await ensureAgentWorkspace(agentOf(request.agentId));
       const { offered } = buildTools(request, []);
       const params = toParams({ ...request, prompt: undefined, onAgentEvent: () => undefined }, offered, new AbortController().signal);
-      return (await assemblePrompt(deps, params, offered, { ref: request.model }, promptCache, "estimate")).report;
+      const { systemPrompt, report } = await assemblePrompt(deps, params, offered, { ref: request.model }, promptCache, "estimate");
+      return { systemPrompt, report, tools: offered };
     },
     skills: (agentId) =>
       loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, env: options.env, config: config(), log }),
@@ -277,4 +287,10 @@ function configEnvironment(cfg: OpenClawConfig): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [key, value] of Object.entries({ ...cfg.env?.vars, ...cfg.env })) if (typeof value === "string") env[key] = value;
   return env;
+}
+
+function outcomeOf(result: EmbeddedPiRunResult): Parameters<RunRegistry["end"]>[1] {
+  const { aborted, error } = result.meta;
+  if (aborted) return { status: "timeout" };
+  return error && error.kind !== "empty" ? { status: "error", error: error.message } : { status: "ok" };
 }

@@ -235,6 +235,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         },
       },
       onJobExit: (sessionKey, text) => systemEvents.push(sessionKey, text),
+      sessions,
+      onCompacted: (sessionKey, text) => systemEvents.push(sessionKey, text, { contextKey: "compaction" }),
     });
     cleanups.push(() => agents.close());
     const services = (): ReturnType<typeof createCommandServices> =>
@@ -407,10 +409,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await adoptSingleSender().catch((err: unknown) => log.error("owner not adopted", { err }));
       // What the ingress gate asks a store must be in memory before the first message.
       for (const id of listAgentIds(config())) await sessions.storeFor(id).refresh();
-      if (!channelsOff) await manager.startAll();
-      models.startProbes();
       // Menus of platforms offer skills too.
       await registry.refreshSkills(resolveDefaultAgentId(config())).catch((err: unknown) => log.warn("skills not read", { err }));
+      if (!channelsOff) await manager.startAll();
+      models.startProbes();
       await conversation.replay();
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       phase = "ready";

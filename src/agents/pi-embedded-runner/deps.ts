@@ -1,6 +1,7 @@
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Clock } from "../../infra/clock.ts";
 import type { Logger } from "../../infra/log.ts";
+import type { SessionService } from "../../sessions/index.ts";
 import type { ModelService } from "../models/types.ts";
 import type { PiModules } from "../pi.ts";
 import type { Lanes } from "./lanes.ts";
@@ -24,4 +25,8 @@ export interface RunnerDeps {
   /** Ids of the channels that the message tool can reach. */
   readonly messageChannels: () => readonly string[];
   readonly messageToolHints: () => readonly string[];
+  /** What sessions.json says of a conversation. */
+  readonly sessions: Pick<SessionService, "get" | "update">;
+  /** A conversation was compacted; `text` is for its next turn. */
+  readonly onCompacted: (sessionKey: string, text: string) => void;
 }

@@ -1,7 +1,9 @@
 import type { AgentMessage } from "@mariozechner/pi-agent-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { dropInjectedMessages, guardToolResults, INTERRUPTED_RESULT_TEXT, limitHistoryTurns, repairToolPairing } from "./history.ts";
+import { dropInjectedMessages, limitHistoryTurns } from "./history.ts";
+import { INTERRUPTED_RESULT_TEXT, repairToolPairing } from "./tool-pairing.ts";
+import { guardToolResults } from "./tool-result-guard.ts";
 
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
 const user = (text: string): AgentMessage => ({ role: "user", content: text, timestamp: 1 });

@@ -34,6 +34,7 @@ async function world(stuckMs: number): Promise<World> {
       const deps: RunnerDeps = {
         config: () => ({}), models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts: createTranscriptCache(), clock, log: silentLogger,
         stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], stuckMs,
+        sessions: { get: async () => undefined, update: async (_key, patch) => ({ sessionId: "s", updatedAt: 0, ...patch }) as never }, onCompacted: () => undefined,
       };
       const params: RunEmbeddedPiAgentParams = {
         runId: "r", agent: { id: "main", name: undefined, isDefault: true, workspaceDir: dir, agentDir: join(dir, "agent"), sessionsDir: dir, config: undefined }, sessionKey: "agent:main:main", sessionId: "s",

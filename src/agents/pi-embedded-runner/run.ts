@@ -5,18 +5,18 @@ import { formatModelRef, ModelError, type FailoverReason, type ModelRef, type Pr
 import type { AssistantText } from "../pi-embedded-subscribe.ts";
 import { classifyFailoverReason, errorKindOf, FailoverError, friendlyErrorText, isTransientReason, nextThinkLevel, retryAfterMs } from "../pi-embedded-helpers.ts";
 import type { PiModules } from "../pi.ts";
-import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./compact.ts";
 import type { RunnerDeps } from "./deps.ts";
-import { RUN_MARKER } from "./replay.ts";
 import { assemblePrompt, type PromptCache } from "./prompt-assembly.ts";
 import { rewindFailedAnswer, runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
+import { createRunCompaction, overflowText, type RunCompaction } from "./run/compaction.ts";
+import { keepRoom, silentParams } from "./run/keep-room.ts";
+import { beginRun, openRunTranscript } from "./run/open.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
 import type { Steer } from "./runs.ts";
 import { buildEmbeddedRunPayloads } from "./run/payloads.ts";
 import type { EmbeddedPiRunResult, MessagingSend, RunAttempt, RunError, RunFallback, RunUsage, SystemPromptReport } from "./run/types.ts";
-import { openTranscript, type OpenTranscript } from "./session-manager-init.ts";
+import type { OpenTranscript } from "./session-manager-init.ts";
 
-const MAX_COMPACTIONS = 3;
 const TRANSIENT_DELAYS_MS = [2000, 4000, 8000];
 const MAX_RETRY_AFTER_MS = 15_000;
 const MAX_TURNS_OVER_ALL = 60;
@@ -31,6 +31,8 @@ export interface RunHooks {
   readonly messagingSends: MessagingSend[];
   onSteerable(steer: Steer | undefined): void;
   onPartial(text: string): void;
+  /** The answer is there; what follows (saving memories, compaction) the person need not wait for. */
+  onAnswer?(result: EmbeddedPiRunResult): void;
 }
 
 /**
@@ -47,7 +49,7 @@ export async function runEmbeddedPiAgent(deps: RunnerDeps, cache: PromptCache, p
     const pi = await deps.pi();
     const run = new Run(deps, pi, cache, silencedWhen(params, () => givenUp), hooks, signal, () => timeout.signal.aborted, startedAt);
     try {
-      return await endsSoonAfter(signal, run.execute(), deps.stuckMs ?? STUCK_MS, "the run did not end after it was told to");
+      return await endsSoonAfter(signal, run.execute(() => clearTimeout(timer)), deps.stuckMs ?? STUCK_MS, "the run did not end after it was told to");
     } catch (err) {
       if (!(err instanceof OverdueError)) throw err;
       deps.log.error("a run hangs and has been given up", { runId: params.runId, sessionKey: params.sessionKey, err });
@@ -91,7 +93,6 @@ class Run {
   texts: AssistantText[] = [];
   toolErrors: AttemptResult["toolErrors"] = new Map();
   blocksSent = 0;
-  compactions = 0;
   transient = 0;
   thinking: ThinkLevel;
   /** Levels that a model refused in this run. */
@@ -100,6 +101,8 @@ class Run {
   /** Logins of the current model that failed in this run. */
   tried = new Set<string>();
   report: SystemPromptReport | undefined;
+  systemPrompt = "";
+  compaction: RunCompaction | undefined;
   error: RunError | undefined;
   fallback: RunFallback | undefined;
   current: PreparedModel | undefined;
@@ -126,44 +129,48 @@ class Run {
     return this.#result(true, endedAt);
   }
 
-  async execute(): Promise<EmbeddedPiRunResult> {
+  /** `stopClock` ends the time limit of the run: what follows the answer has its own. */
+  async execute(stopClock: () => void): Promise<EmbeddedPiRunResult> {
     const { params, deps } = this;
     params.onAgentEvent({ stream: "lifecycle", data: { phase: "start", startedAt: this.startedAt } });
-    const transcript = (await deps.transcripts.take(params.sessionFile)) ?? (await this.#open());
+    const { sessionFile, sessionId } = params;
+    const transcript = await openRunTranscript(deps, this.pi, { sessionFile, sessionId, workspaceDir: params.agent.workspaceDir });
     this.transcript = transcript;
+    this.compaction = createRunCompaction({ deps, pi: this.pi, params, transcript, signal: this.signal });
     try {
-      if (this.promptPending) {
-        this.#branchAwayDeadPrompt(transcript);
-        transcript.manager.appendCustomEntry(RUN_MARKER, { runId: params.runId });
-      }
+      if (this.promptPending) beginRun(deps, transcript, params);
       await this.#tryModels(transcript);
-      if (!this.error && !this.signal.aborted) await this.#compactIfFull(transcript);
       await transcript.flush();
+      stopClock();
+      const result = this.#finish();
+      this.hooks.onAnswer?.(result);
+      await this.#afterwards(transcript);
+      return result;
     } finally {
-      if (!transcript.isAbandoned()) await deps.transcripts.put(params.sessionFile, transcript);
+      if (!transcript.isAbandoned()) await deps.transcripts.put(sessionFile, transcript);
     }
+  }
+
+  #finish(): EmbeddedPiRunResult {
+    const { params } = this;
     const aborted = this.signal.aborted;
-    const endedAt = deps.clock.now();
+    const endedAt = this.deps.clock.now();
     if (this.error && !aborted) params.onAgentEvent({ stream: "lifecycle", data: { phase: "error", error: this.error.message, endedAt } });
     else params.onAgentEvent({ stream: "lifecycle", data: { phase: "end", startedAt: this.startedAt, endedAt, ...(aborted ? { aborted: true } : {}) } });
     return this.#result(aborted, endedAt);
   }
 
-  #open(): Promise<OpenTranscript> {
-    const { params, deps } = this;
-    const window = deps.config().agents?.defaults?.contextTokens ?? 200_000;
-    return openTranscript(this.pi, {
-      path: params.sessionFile, sessionId: params.sessionId, cwd: params.agent.workspaceDir,
-      budgetChars: window * 6, nowMs: deps.clock.now(), log: deps.log,
+  /** When the conversation is nearly full, memories are saved and it is compacted. */
+  async #afterwards(transcript: OpenTranscript): Promise<void> {
+    const { current: prepared, deps, params, compaction, systemPrompt, thinking, signal, pi } = this;
+    if (this.error || signal.aborted || !prepared || !compaction) return;
+    await keepRoom({
+      deps, params, transcript, prepared, compaction, lastTotal: this.lastUsage?.total, systemPrompt,
+      ask: (prompt) => runEmbeddedAttempt({
+        deps, pi, params: silentParams(params), prepared, transcript, systemPrompt, thinking, signal, prompt, onSteerable: () => undefined, onPartial: () => undefined,
+      }),
     });
-  }
-
-  /** A user message at the leaf was never answered (the run before died): the new one takes its place in the branch. */
-  #branchAwayDeadPrompt({ manager }: OpenTranscript): void {
-    const leaf = manager.getLeafEntry();
-    if (leaf?.type !== "message" || leaf.message.role !== "user") return;
-    if (leaf.parentId === null || !manager.getEntry(leaf.parentId)) manager.resetLeaf();
-    else manager.branch(leaf.parentId);
+    await transcript.flush();
   }
 
   async #tryModels(transcript: OpenTranscript): Promise<void> {
@@ -232,6 +239,7 @@ class Run {
     const { deps, params } = this;
     const { systemPrompt, report } = await assemblePrompt(deps, { ...params, thinking: this.thinking }, params.tools, prepared, this.cache, "run");
     this.report = report;
+    this.systemPrompt = systemPrompt;
     const result = await runEmbeddedAttempt({
       deps, pi: this.pi, params, prepared, transcript, systemPrompt, thinking: this.thinking, signal: this.signal,
       prompt: this.promptPending ? params.prompt : undefined, onSteerable: this.hooks.onSteerable, onPartial: this.hooks.onPartial,
@@ -259,13 +267,14 @@ class Run {
     this.attempts.push({ provider: prepared.ref.provider, model: prepared.ref.modelId, reason, error: raw });
     const askedMs = retryAfterMs(raw) ?? deps.models.askedToWaitMs(prepared);
     this.error = { kind: errorKindOf(reason), message: friendlyErrorText(reason, raw, model, askedMs) };
+    if (reason === "context_overflow") {
+      rewindFailedAnswer(transcript.manager);
+      if (await this.compaction?.afterOverflow(prepared)) return { kind: "again" };
+      this.error = { kind: "context_overflow", message: overflowText(model, this.compaction?.attempts() ?? 0) };
+      return { kind: "done" };
+    }
     if (this.blocksSent > 0) return { kind: "done" }; // part of an answer is out: a second one would repeat it
     rewindFailedAnswer(transcript.manager);
-    if (reason === "context_overflow") {
-      if (this.compactions >= MAX_COMPACTIONS) return { kind: "done" };
-      const outcome = await this.#compact(transcript, prepared, true);
-      return outcome.kind === "compacted" ? { kind: "again" } : { kind: "done" };
-    }
     const level = nextThinkLevel(raw, this.thinking, this.thinkLevels.add(this.thinking));
     if (level !== undefined) {
       this.thinking = level;
@@ -311,25 +320,6 @@ class Run {
     }
   }
 
-  async #compactIfFull(transcript: OpenTranscript): Promise<void> {
-    if (!this.current || this.lastUsage === undefined) return;
-    const { thresholdTokens } = resolveCompactionSettings(this.deps.config(), this.current.contextTokens);
-    if (thresholdTokens === undefined || this.lastUsage.total <= thresholdTokens) return;
-    await this.#compact(transcript, this.current, false);
-  }
-
-  async #compact(transcript: OpenTranscript, prepared: PreparedModel, forced: boolean): Promise<CompactionOutcome> {
-    this.params.onAgentEvent({ stream: "compaction", data: { phase: "start" } });
-    const outcome = await compactEmbeddedPiSessionDirect({
-      pi: this.pi, manager: transcript.manager, prepared, settings: resolveCompactionSettings(this.deps.config(), prepared.contextTokens),
-      forced, signal: this.signal, log: this.deps.log,
-    });
-    if (outcome.kind === "compacted") this.compactions++;
-    this.params.onAgentEvent({ stream: "compaction", data: { phase: "end", willRetry: forced && outcome.kind === "compacted", outcome: outcome.kind } });
-    this.deps.log.info("compaction", { ...outcome, sessionKey: this.params.sessionKey });
-    return outcome;
-  }
-
   #result(aborted: boolean, endedAt: number): EmbeddedPiRunResult {
     const { params } = this;
     const timedOut = aborted && this.timedOut();
@@ -357,7 +347,7 @@ class Run {
           promptTokens: this.lastUsage && this.lastUsage.input + this.lastUsage.cacheRead + this.lastUsage.cacheWrite,
           contextTokens: this.current?.contextTokens ?? 0, profileId: this.current?.profileId,
         },
-        compactionCount: this.compactions, systemPromptReport: this.report,
+        compactionCount: this.compaction?.count() ?? 0, compactionAttempts: this.compaction?.attempts() ?? 0, systemPromptReport: this.report,
       },
     };
   }

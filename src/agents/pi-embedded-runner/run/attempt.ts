@@ -8,12 +8,16 @@ import type { AssistantText, PiSubscription } from "../../pi-embedded-subscribe.
 import { subscribeEmbeddedPiSession } from "../../pi-embedded-subscribe.ts";
 import type { PiModules } from "../../pi.ts";
 import type { AgentTool } from "../../tools/contract.ts";
+import { repairPairingOnDisk } from "../branch-rewrite.ts";
 import type { RunnerDeps } from "../deps.ts";
-import { dropInjectedMessages, guardToolResults, INTERRUPTED_RESULT_TEXT, limitHistoryTurns, repairToolPairing } from "../history.ts";
+import { prepareHistory } from "../history.ts";
 import { createRunRegistry } from "../model.ts";
 import { applySystemPromptOverrideToSession, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
 import { usesReasoningTags } from "../prompt-assembly.ts";
+import { shapeForProvider } from "../provider-shape.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
+import { guardToolResults } from "../tool-result-guard.ts";
+import { resolveTranscriptPolicy } from "../transcript-policy.ts";
 import type { Steer } from "../runs.ts";
 import { createImageLoader } from "./images.ts";
 import type { RunEmbeddedPiAgentParams } from "./params.ts";
@@ -97,10 +101,12 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
     log: deps.log,
   });
   agent.transformContext = async (messages) => {
-    const limited = limitHistoryTurns(dropInjectedMessages(messages), params.historyLimit);
-    const prepared_ = guardToolResults(repairToolPairing(limited), prepared.contextTokens);
-    return prepared.model.input.includes("image") ? images.hydrate(prepared_) : prepared_;
+    const history = guardToolResults(prepareHistory(messages, params.historyLimit), prepared.contextTokens);
+    return prepared.model.input.includes("image") ? images.hydrate(history) : history;
   };
+  const { convertToLlm } = agent;
+  const policy = resolveTranscriptPolicy(prepared.model);
+  agent.convertToLlm = async (messages) => shapeForProvider(await convertToLlm(messages), policy);
   const stopDurability = agent.subscribe(async (event) => {
     if (event.type !== "message_end") return;
     const { message } = event;
@@ -139,7 +145,7 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   let thrown: unknown;
   try {
     if (input.signal.aborted) agent.abort();
-    else if (input.prompt === undefined) await continueFromLeaf(manager, agent, deps);
+    else if (input.prompt === undefined) await continueFromLeaf(manager, agent);
     else await session.prompt(input.prompt, { expandPromptTemplates: false });
   } catch (err) {
     thrown = err;
@@ -180,9 +186,9 @@ function withLoopLimit(tool: AgentTool): AgentTool {
   };
 }
 
-async function continueFromLeaf(manager: SessionManager, agent: { state: { messages: AgentMessage[] }; continue(): Promise<void> }, deps: RunnerDeps): Promise<void> {
+async function continueFromLeaf(manager: SessionManager, agent: { state: { messages: AgentMessage[] }; continue(): Promise<void> }): Promise<void> {
   rewindFailedAnswer(manager);
-  closeInterruptedCalls(manager, deps.clock.now());
+  repairPairingOnDisk(manager); // calls that a restart interrupted get an error result; they are never run again
   agent.state.messages = manager.buildSessionContext().messages;
   await agent.continue();
 }
@@ -195,22 +201,5 @@ export function rewindFailedAnswer(manager: SessionManager): void {
     if (message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted")) continue;
     if (entry.id !== manager.getLeafId()) manager.branch(entry.id);
     return;
-  }
-}
-
-/** Tool calls whose results never came get an error result, on disk too; they are never run again. */
-function closeInterruptedCalls(manager: SessionManager, nowMs: number): void {
-  const { messages } = manager.buildSessionContext();
-  const answered = new Set(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : [])));
-  const lastUser = messages.findLastIndex((message) => message.role === "user");
-  for (const message of messages.slice(lastUser + 1)) {
-    if (message.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") continue;
-    for (const block of message.content) {
-      if (block.type !== "toolCall" || answered.has(block.id)) continue;
-      manager.appendMessage({
-        role: "toolResult", toolCallId: block.id, toolName: block.name, isError: true, timestamp: nowMs,
-        content: [{ type: "text", text: INTERRUPTED_RESULT_TEXT }],
-      });
-    }
   }
 }

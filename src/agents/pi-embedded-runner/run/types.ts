@@ -82,6 +82,8 @@ export interface EmbeddedPiRunMeta {
     readonly profileId?: string | undefined;
   };
   readonly compactionCount: number;
+  /** Times that the conversation was made shorter after a refusal, successful or not. */
+  readonly compactionAttempts: number;
   readonly systemPromptReport?: SystemPromptReport | undefined;
 }
 

@@ -3,14 +3,15 @@ export { formatModelRef, ModelError } from "./models/types.ts";
 export type {
   AuthMode, FailoverReason, ModelChoice, ModelRef, ModelRow, ModelService, ModelSource, PreparedModel, RefParse, ThinkLevel } from "./models/types.ts";
 export { type PiModules } from "./pi.ts";
-export type { BlockReplyConfig, Lane, RunChannelContext } from "./pi-embedded-runner/run/params.ts";
+export type { BlockReplyConfig, HeartbeatRun, Lane, RunChannelContext } from "./pi-embedded-runner/run/params.ts";
 export type { AgentEvent, EmbeddedPiRunMeta, EmbeddedPiRunResult, MessagingSend, RunError, RunFallback, RunUsage, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
 export { CommandLaneClearedError } from "./pi-embedded-runner/lanes.ts";
 export type { ActiveRun, RunRegistry, RunSnapshot } from "./pi-embedded-runner/runs.ts";
 export { inspectRunProgress, type RunProgress } from "./pi-embedded-runner/replay.ts";
 export type { CompactionOutcome } from "./pi-embedded-runner/compact.ts";
-export { parseReplyDirectives } from "./output/directives.ts";
-export { gateVisibleText } from "./output/silent.ts";
+export { readReply, toReplyPayload } from "./output/reply-text.ts";
+export { gateVisibleText, HEARTBEAT_TOKEN, stripEdgeToken } from "./output/silent.ts";
+export { HEARTBEAT_PROMPT } from "./pi-embedded-runner/prompt-assembly.ts";
 export type { ReplyKind, ReplyPayload } from "./output/payload.ts";
 export { estimateTokensFromChars } from "./output/tokens.ts";
 export type { Skill } from "./skills/index.ts";

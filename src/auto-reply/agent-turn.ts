@@ -1,4 +1,4 @@
-import type { EmbeddedPiRunResult, ModelRef, ThinkLevel } from "../agents/index.ts";
+import type { EmbeddedPiRunResult, HeartbeatRun, ModelRef, ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, MsgContext } from "../channels/contract/index.ts";
 import type { DeliveryResult, SystemEvents } from "../delivery/index.ts";
 import { formatSystemStamp, resolveSystemZone, resolveUserZone, stampClientText } from "./envelope.ts";
@@ -21,6 +21,8 @@ export interface AgentRequest {
   /** Sends the answer there too. */
   readonly deliver?: ReplyRoute | undefined;
   readonly lane?: "main" | "subagent" | "cron" | "nested" | undefined;
+  /** The message is said as it is, and the turn may leave no trace. */
+  readonly heartbeat?: HeartbeatRun | undefined;
 }
 
 export interface AgentTurnDeps extends TurnDeps {
@@ -40,7 +42,7 @@ export function createAgentTurns(deps: AgentTurnDeps) {
       ChatType: "direct", SessionKey: sessionKey, CommandAuthorized: true,
       ...(media.length > 0 ? { MediaPaths: media.map((item) => item.path), MediaTypes: media.map((item) => item.mimeType) } : {}),
     };
-    const body = stampClientText(request.message, deps.clock.now(), resolveUserZone(cfg));
+    const body = request.heartbeat ? request.message : stampClientText(request.message, deps.clock.now(), resolveUserZone(cfg));
     const pending = deps.systemEvents.peek(sessionKey);
     const systemLines = pending.events.map((event) => `[${formatSystemStamp(event.atMs, resolveSystemZone(cfg))}] ${event.text}`);
     const outcome = await runTurn(deps, {
@@ -48,7 +50,7 @@ export function createAgentTurns(deps: AgentTurnDeps) {
       prompt: buildUserPrompt({ ctx, body, systemLines, abortedLastRun: entry.abortedLastRun === true, isNewSession: entry.systemSent !== true }), ctx,
       authority: { source: "gateway", senderId: "gateway-client", isOwner: request.isOwner && pending.events.every((event) => event.trusted), commandAuthorized: true }, ownerIds: [],
       plugin: request.deliver ? deps.channel(request.deliver.channel) : undefined, route: request.deliver, lane: request.lane ?? "main",
-      thinking: request.thinking, timeoutMs: request.timeoutMs, model: request.model,
+      thinking: request.thinking, timeoutMs: request.timeoutMs, model: request.model, heartbeat: request.heartbeat,
       extraSystemPrompt: [buildChatContext(ctx, "mention"), request.extraSystemPrompt].filter(Boolean).join("\n\n"),
     });
     deps.systemEvents.commit(sessionKey, pending.upTo);

@@ -27,7 +27,8 @@ export async function recordRun(
 ): Promise<void> {
   const { agentMeta, systemPromptReport, compactionCount, aborted, error, fallback } = result.meta;
   const current = await deps.sessions.get(sessionKey);
-  if (current?.sessionId !== entry.sessionId) return; // reset meanwhile: these numbers belong to the old conversation
+  // Reset meanwhile, or left out: these numbers belong to no conversation that goes on.
+  if (current?.sessionId !== entry.sessionId || result.meta.discarded) return;
   const compactions = (current.compactionCount ?? 0) + compactionCount;
   const patch: SessionPatch = {
     systemSent: true, abortedLastRun: aborted, modelProvider: agentMeta.provider, model: agentMeta.model,

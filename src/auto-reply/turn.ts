@@ -1,4 +1,4 @@
-import { formatModelRef, type ActiveRun, type AgentRuntime, type BlockReplyConfig, type EmbeddedPiRunResult, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
+import { formatModelRef, type ActiveRun, type AgentRuntime, type BlockReplyConfig, type EmbeddedPiRunResult, type HeartbeatRun, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, GroupToolPolicy, MsgContext, OutboundMedia } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Authority, DeliveryResult, Outbox, PreviewLog } from "../delivery/index.ts";
@@ -55,6 +55,7 @@ export interface TurnInput {
   readonly hints?: RunHints | undefined;
   /** Said before the answer (an expired session, a changed model). */
   readonly notices?: readonly string[] | undefined;
+  readonly heartbeat?: HeartbeatRun | undefined;
   onBegin?(): void;
 }
 
@@ -109,7 +110,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
         timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
         lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin: input.plugin, route: input.route }), isOwner: input.authority.isOwner,
         ownerIds: input.ownerIds, historyLimit: resolveHistoryLimit(cfg, input.sessionKey, input.ctx), skillFilter: input.skillFilter, groupPolicy: input.groupPolicy,
-        onAgentEvent: (event) => events.emit(event),
+        heartbeat: input.heartbeat, onAgentEvent: (event) => events.emit(event),
         ...(sink ? sinkCallbacks(sink, blockReply, typingMode) : {}),
       },
       (begun) => {

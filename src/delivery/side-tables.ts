@@ -76,6 +76,8 @@ export interface SystemEvent {
   readonly atMs: number;
   /** false: the text comes from outside and makes the run untrusted. */
   readonly trusted: boolean;
+  /** What it is about, e.g. `cron:<id>`, `exec:<id>`. */
+  readonly contextKey?: string | undefined;
 }
 
 /** Lines for the next prompt of a session; at most 20, the oldest dropped. They survive queueing and restarts. */
@@ -98,7 +100,7 @@ export function createSystemEvents(journal: Journal, clock: Clock): SystemEvents
     "DELETE FROM system_events WHERE session_key = ? AND seq NOT IN (SELECT seq FROM system_events WHERE session_key = ? ORDER BY seq DESC LIMIT ?)",
   );
   let seq = lastSeq(journal, "system_events");
-  const read = journal.statement("SELECT seq, at, text, trusted FROM system_events WHERE session_key = ? ORDER BY seq");
+  const read = journal.statement("SELECT seq, at, text, trusted, context_key FROM system_events WHERE session_key = ? ORDER BY seq");
   const commit = journal.statement("DELETE FROM system_events WHERE session_key = ? AND seq <= ?");
   return {
     push(sessionKey, text, { contextKey, trusted = true } = {}) {
@@ -111,7 +113,7 @@ export function createSystemEvents(journal: Journal, clock: Clock): SystemEvents
     peek(sessionKey) {
       const rows = read.all(sessionKey);
       return {
-        events: rows.map((row) => ({ text: String(row["text"]), atMs: Number(row["at"]), trusted: row["trusted"] === 1 })),
+        events: rows.map((row) => ({ text: String(row["text"]), atMs: Number(row["at"]), trusted: row["trusted"] === 1, contextKey: typeof row["context_key"] === "string" ? row["context_key"] : undefined })),
         upTo: Number(rows.at(-1)?.["seq"] ?? 0),
       };
     },

@@ -54,7 +54,7 @@ export function usesReasoningTags(provider: string): boolean {
 
 export async function assemblePrompt(
   deps: RunnerDeps,
-  params: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey" | "sessionId" | "promptMode" | "includeMemory" | "extraSystemPrompt" | "channel" | "ownerIds" | "skillFilter" | "thinking" | "reasoning" | "isHeartbeat">,
+  params: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey" | "sessionId" | "promptMode" | "includeMemory" | "extraSystemPrompt" | "channel" | "ownerIds" | "skillFilter" | "thinking" | "reasoning">,
   tools: readonly AgentTool[],
   prepared: Pick<PreparedModel, "ref">,
   cache: PromptCache,

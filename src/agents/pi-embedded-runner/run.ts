@@ -23,6 +23,8 @@ const MAX_TURNS_OVER_ALL = 60;
 const PREPARE_FAILURES: Readonly<Record<ModelError["code"], FailoverReason>> = {
   "no-key": "auth", "unknown-model": "model_not_found", unavailable: "rate_limit", "not-allowed": "unknown", "window-too-small": "unknown",
 };
+/** Custom entry that marks where a turn was left out. */
+const DISCARDED_TURN = "openclaw.discarded-turn";
 /** ms after the stop until a run that still goes on is given up; tools have 5 s of them. */
 const STUCK_MS = 20_000;
 
@@ -137,18 +139,31 @@ class Run {
     const transcript = await openRunTranscript(deps, this.pi, { sessionFile, sessionId, workspaceDir: params.agent.workspaceDir });
     this.transcript = transcript;
     this.compaction = createRunCompaction({ deps, pi: this.pi, params, transcript, signal: this.signal });
+    const leafBefore = transcript.manager.getLeafId();
     try {
       if (this.promptPending) beginRun(deps, transcript, params);
       await this.#tryModels(transcript);
       await transcript.flush();
       stopClock();
-      const result = this.#finish();
+      const finished = this.#finish();
+      const discarded = this.#discard(transcript, leafBefore, finished);
+      const result = discarded ? { ...finished, meta: { ...finished.meta, discarded } } : finished;
       this.hooks.onAnswer?.(result);
-      await this.#afterwards(transcript);
+      if (discarded) await transcript.flush();
+      else await this.#afterwards(transcript);
       return result;
     } finally {
       if (!transcript.isAbandoned()) await deps.transcripts.put(sessionFile, transcript);
     }
+  }
+
+  /** Leaves the turn as a branch of its own when nobody needs to know of it: the conversation goes on from before it. */
+  #discard({ manager }: OpenTranscript, leafBefore: string | null, result: EmbeddedPiRunResult): boolean {
+    if (this.signal.aborted || this.error || result.meta.compactionCount > 0 || this.params.heartbeat?.discard(result) !== true) return false;
+    if (leafBefore === null) manager.resetLeaf();
+    else manager.branch(leafBefore);
+    manager.appendCustomEntry(DISCARDED_TURN, { runId: this.params.runId });
+    return true;
   }
 
   #finish(): EmbeddedPiRunResult {
@@ -332,12 +347,12 @@ class Run {
       errorText: error?.message ?? (empty ? "⚠️ The model gave an empty answer. Please try again." : undefined),
       reasoning: params.reasoning, messagingSends: this.hooks.messagingSends,
       current: params.channel && { channel: params.channel.channel, to: params.channel.to, accountId: params.channel.accountId },
-      toolErrors: this.toolErrors, verbose: params.verbose,
+      toolErrors: params.heartbeat?.hideToolErrors ? new Map() : this.toolErrors, verbose: params.verbose,
       suppressToolErrors: this.deps.config().messages?.suppressToolErrors === true,
     });
     const model = this.current?.ref ?? params.model;
     return {
-      payloads, messagingSends: this.hooks.messagingSends, blocksSent: this.blocksSent > 0,
+      payloads, lastText: this.texts.at(-1)?.text ?? "", messagingSends: this.hooks.messagingSends, blocksSent: this.blocksSent > 0,
       meta: {
         durationMs: endedAt - this.startedAt, aborted, abortReason: timedOut ? "timeout" : aborted ? "user" : undefined,
         error: error ?? (empty ? { kind: "empty", message: "empty answer" } : undefined), attempts: this.attempts,

@@ -18,7 +18,7 @@ const SILENT_HINT = `If there is nothing to save, and when you are done, answer 
 
 export interface MemoryFlushQuestion {
   readonly config: OpenClawConfig;
-  readonly params: Pick<RunEmbeddedPiAgentParams, "isHeartbeat" | "tools" | "agent">;
+  readonly params: Pick<RunEmbeddedPiAgentParams, "heartbeat" | "tools" | "agent">;
   readonly entry: Pick<SessionEntry, "compactionCount" | "memoryFlushCompactionCount"> | undefined;
   readonly windowTokens: number;
   /** Tokens of the conversation as of now. */
@@ -31,7 +31,7 @@ export interface MemoryFlushQuestion {
  */
 export function needsMemoryFlush({ config, params, entry, windowTokens, totalTokens }: MemoryFlushQuestion): boolean {
   const settings = config.agents?.defaults?.compaction?.memoryFlush;
-  if (settings?.enabled === false || params.isHeartbeat === true) return false;
+  if (settings?.enabled === false || params.heartbeat !== undefined) return false;
   if (!params.tools.some((tool) => tool.name === "write" || tool.name === "edit")) return false;
   if (entry === undefined || entry.memoryFlushCompactionCount === (entry.compactionCount ?? 0)) return false;
   const { thresholdTokens, reserveTokens } = resolveCompactionSettings(config, windowTokens);

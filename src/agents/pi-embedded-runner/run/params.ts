@@ -3,7 +3,7 @@ import type { ReplyPayload } from "../../output/payload.ts";
 import type { ModelRef, ThinkLevel } from "../../models/types.ts";
 import type { ResolvedAgent } from "../../../routing/index.ts";
 import type { AgentTool } from "../../tools/contract.ts";
-import type { AgentEvent } from "./types.ts";
+import type { AgentEvent, EmbeddedPiRunResult } from "./types.ts";
 
 export type Lane = "main" | "subagent" | "cron" | "nested";
 
@@ -11,6 +11,8 @@ export interface BlockReplyConfig {
   readonly breakAt: "text_end" | "message_end";
   readonly chunk: { readonly minChars: number; readonly maxChars: number; readonly breakPreference: BreakPreference; readonly flushOnParagraph: boolean };
   readonly coalesce: { readonly minChars: number; readonly maxChars: number; readonly idleMs: number } | undefined;
+  /** A pause before every block but the first, as if somebody typed. */
+  readonly humanDelay?: { readonly minMs: number; readonly maxMs: number } | undefined;
 }
 
 /** What the run answers to; pinned for its whole life. */
@@ -22,6 +24,13 @@ export interface RunChannelContext {
   readonly threadId: string | undefined;
   readonly messageId: string | undefined;
   readonly capabilities: readonly string[];
+}
+
+/** A run that nobody asked for. */
+export interface HeartbeatRun {
+  readonly hideToolErrors: boolean;
+  /** Asked once there is an answer; true leaves the turn out of the conversation. */
+  discard(result: EmbeddedPiRunResult): boolean;
 }
 
 export interface RunEmbeddedPiAgentParams {
@@ -52,16 +61,19 @@ export interface RunEmbeddedPiAgentParams {
   readonly skillFilter?: readonly string[] | undefined;
   /** Includes MEMORY.md among the injected files. */
   readonly includeMemory: boolean;
-  readonly isHeartbeat?: boolean | undefined;
+  readonly heartbeat?: HeartbeatRun | undefined;
   /** After policy. */
   readonly tools: readonly AgentTool[];
   readonly signal: AbortSignal;
+  /** Grows while tools of the run write into chats by themselves. */
+  readonly messagingSends?: readonly MessagingSend[] | undefined;
   readonly blockReply?: BlockReplyConfig | undefined;
   /** A block, or a tool summary, that may go out now. Resolves when it is in the outbox. */
   onBlockReply?(payload: ReplyPayload): Promise<void>;
   onToolSummary?(payload: ReplyPayload): Promise<void>;
   /** Cleaned cumulative text of the current assistant message. */
   onPartialReply?(text: string): void;
+  /** Cumulative thoughts of the current message, whether or not they are to be shown. */
   onReasoningStream?(text: string): void;
   onToolStart?(name: string): void;
   onAgentEvent(event: Omit<AgentEvent, "seq" | "ts" | "runId" | "sessionKey">): void;

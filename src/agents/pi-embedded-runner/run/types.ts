@@ -71,6 +71,8 @@ export interface EmbeddedPiRunMeta {
   readonly error?: RunError | undefined;
   readonly attempts: readonly RunAttempt[];
   readonly fallback?: RunFallback | undefined;
+  /** The turn is no part of the conversation. */
+  readonly discarded?: boolean | undefined;
   readonly agentMeta: {
     readonly sessionId: string;
     readonly provider: string;
@@ -89,6 +91,8 @@ export interface EmbeddedPiRunMeta {
 
 export interface EmbeddedPiRunResult {
   readonly payloads: readonly ReplyPayload[];
+  /** The last thing the model said, tokens and directives included. */
+  readonly lastText: string;
   readonly meta: EmbeddedPiRunMeta;
   readonly messagingSends: readonly MessagingSend[];
   /** At least one block went out while the model was still writing. */

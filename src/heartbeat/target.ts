@@ -1,0 +1,58 @@
+import type { ChannelPlugin } from "../channels/contract/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import type { SessionEntry } from "../sessions/index.ts";
+import type { HeartbeatSettings } from "./settings.ts";
+
+/** Where a heartbeat's alert goes. */
+export interface HeartbeatDestination {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly to: string;
+  readonly threadId: string | undefined;
+}
+
+export type HeartbeatTarget =
+  | { readonly kind: "send"; readonly destination: HeartbeatDestination }
+  | { readonly kind: "none"; readonly reason: "target-none" | "no-target" | "dm-blocked" | "unknown-account" };
+
+/** `last` is the chat that the session last spoke with; a channel id needs `to`, or that chat. Source: spec agent-pipeline-output §7. */
+export function resolveHeartbeatTarget(
+  cfg: OpenClawConfig, settings: Pick<HeartbeatSettings, "target" | "to" | "accountId" | "directPolicy">, entry: Readonly<SessionEntry> | undefined,
+  channel: (id: string) => ChannelPlugin | undefined,
+): HeartbeatTarget {
+  if (settings.target === "none") return { kind: "none", reason: "target-none" };
+  const last = lastChat(entry);
+  const wanted = settings.target === "last" ? last?.channel : settings.target;
+  const plugin = wanted === undefined ? undefined : channel(wanted);
+  if (!plugin?.outbound) return { kind: "none", reason: "no-target" };
+  const isLast = last?.channel === plugin.id;
+  const to = settings.to ?? (isLast ? last.to : undefined);
+  if (to === undefined) return { kind: "none", reason: "no-target" };
+  const accountId = settings.accountId ?? (isLast ? last.accountId : undefined) ?? plugin.config.defaultAccountId(cfg);
+  if (!plugin.config.listAccountIds(cfg).includes(accountId)) return { kind: "none", reason: "unknown-account" };
+  const isDirect = isLast && settings.to === undefined ? entry?.chatType !== "group" && entry?.chatType !== "channel" : !/(?:^|:)(?:group|channel|room):|^-\d+$|@g\.us$/i.test(to);
+  if (settings.directPolicy === "block" && isDirect) return { kind: "none", reason: "dm-blocked" };
+  return { kind: "send", destination: { channel: plugin.id, accountId, to, threadId: settings.to === undefined && isLast ? last.threadId : undefined } };
+}
+
+function lastChat(entry: Readonly<SessionEntry> | undefined): { channel: string; to: string; accountId: string | undefined; threadId: string | undefined } | undefined {
+  const context = entry?.deliveryContext;
+  const channel = context?.channel ?? entry?.lastChannel;
+  const to = context?.to ?? entry?.lastTo;
+  if (!channel || !to || channel === "webchat") return undefined;
+  const threadId = context?.threadId ?? entry?.lastThreadId;
+  return { channel, to, accountId: context?.accountId ?? entry?.lastAccountId, threadId: threadId === undefined ? undefined : String(threadId) };
+}
+
+export interface HeartbeatVisibility {
+  readonly showOk: boolean;
+  readonly showAlerts: boolean;
+  readonly useIndicator: boolean;
+}
+
+/** Account, then channel, then `channels.defaults.heartbeat`; `section` is the channel's with its account laid over. */
+export function resolveVisibility(cfg: OpenClawConfig, section: Readonly<Record<string, unknown>>): HeartbeatVisibility {
+  const own = section["heartbeat"];
+  const merged = { ...cfg.channels?.defaults?.heartbeat, ...(typeof own === "object" ? (own as Partial<HeartbeatVisibility>) : {}) };
+  return { showOk: merged.showOk ?? false, showAlerts: merged.showAlerts ?? true, useIndicator: merged.useIndicator ?? true };
+}

@@ -10,7 +10,7 @@ import { assemblePrompt, type PromptCache } from "./prompt-assembly.ts";
 import { rewindFailedAnswer, runEmbeddedAttempt, type AttemptResult } from "./run/attempt.ts";
 import { createRunCompaction, overflowText, type RunCompaction } from "./run/compaction.ts";
 import { keepRoom, silentParams } from "./run/keep-room.ts";
-import { beginRun, openRunTranscript } from "./run/open.ts";
+import { beginRun, dropUnanswered, openRunTranscript, PROMPT_ERROR } from "./run/open.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
 import type { Steer } from "./runs.ts";
 import { buildEmbeddedRunPayloads } from "./run/payloads.ts";
@@ -139,9 +139,8 @@ class Run {
     const transcript = await openRunTranscript(deps, this.pi, { sessionFile, sessionId, workspaceDir: params.agent.workspaceDir });
     this.transcript = transcript;
     this.compaction = createRunCompaction({ deps, pi: this.pi, params, transcript, signal: this.signal });
-    const leafBefore = transcript.manager.getLeafId();
     try {
-      if (this.promptPending) beginRun(deps, transcript, params);
+      const leafBefore = this.promptPending ? beginRun(deps, transcript, params) : transcript.manager.getLeafId();
       await this.#tryModels(transcript);
       await transcript.flush();
       stopClock();
@@ -285,6 +284,9 @@ class Run {
     if (reason === "context_overflow") {
       rewindFailedAnswer(transcript.manager);
       if (await this.compaction?.afterOverflow(prepared)) return { kind: "again" };
+      dropUnanswered(transcript.manager); // it would be refused again with every later message
+      const { provider, modelId } = prepared.ref;
+      transcript.manager.appendCustomEntry(PROMPT_ERROR, { timestamp: deps.clock.now(), runId: params.runId, sessionId: params.sessionId, provider, model: modelId, api: prepared.model.api, error: raw });
       this.error = { kind: "context_overflow", message: overflowText(model, this.compaction?.attempts() ?? 0) };
       return { kind: "done" };
     }

@@ -4,7 +4,7 @@ import { CHARS_PER_TOKEN } from "../output/tokens.ts";
 
 /** Longest text of one tool result in a transcript, in characters. */
 export const MAX_STORED_RESULT_CHARS = 400_000;
-const OVERFLOW_RESULT_SHARE = 0.3;
+const OVERFLOW_CHARS_PER_TOKEN = 0.25;
 const MIN_RESULT_CHARS = 1024;
 const CUT_NOTE = "\n[truncated: output exceeded context limit]";
 const CLEARED_NOTE = "[compacted: tool output removed to free context]";
@@ -51,9 +51,12 @@ export function cutResult(message: ToolResultMessage, maxChars: number, note: st
   return text.length <= maxChars ? message : withText(message, `${cutAtLine(text, maxChars - note.length)}${note}`);
 }
 
-/** Characters above which a result is rewritten after the provider refused the conversation as too long. */
+/**
+ * Characters to which results are cut for good after the provider refused the conversation as too long: half of what the
+ * guard had let pass in the refused request.
+ */
 export function overflowResultChars(contextTokens: number): number {
-  return Math.min(Math.floor(OVERFLOW_RESULT_SHARE * contextTokens) * CHARS_PER_TOKEN, MAX_STORED_RESULT_CHARS);
+  return Math.max(MIN_RESULT_CHARS, Math.min(Math.floor(contextTokens * OVERFLOW_CHARS_PER_TOKEN), MAX_STORED_RESULT_CHARS));
 }
 
 export function cutAtLine(text: string, max: number): string {

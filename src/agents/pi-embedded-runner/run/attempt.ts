@@ -195,11 +195,14 @@ async function continueFromLeaf(manager: SessionManager, agent: { state: { messa
 
 /** An answer that failed or was cut off stays in the file as a branch of its own; the next try hangs on what came before it. */
 export function rewindFailedAnswer(manager: SessionManager): void {
+  let target: string | null | undefined;
   for (let entry = manager.getLeafEntry(); entry; entry = entry.parentId ? manager.getEntry(entry.parentId) : undefined) {
+    if (entry.type === "compaction") break;
     if (entry.type !== "message") continue;
     const { message } = entry;
-    if (message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted")) continue;
-    if (entry.id !== manager.getLeafId()) manager.branch(entry.id);
-    return;
+    if (message.role !== "assistant" || (message.stopReason !== "error" && message.stopReason !== "aborted")) break;
+    target = entry.parentId;
   }
+  if (target === null) manager.resetLeaf();
+  else if (target !== undefined) manager.branch(target);
 }

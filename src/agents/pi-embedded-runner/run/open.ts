@@ -1,10 +1,12 @@
 import type { PiModules } from "../../pi.ts";
-import { repairPairingOnDisk } from "../branch-rewrite.ts";
+import { repairPairingOnDisk, rewriteBranch } from "../branch-rewrite.ts";
 import type { RunnerDeps } from "../deps.ts";
 import { RUN_MARKER } from "../replay.ts";
 import { openTranscript, type OpenTranscript } from "../session-manager-init.ts";
 import type { RunEmbeddedPiAgentParams } from "./params.ts";
 
+/** Custom entry that tells why a message has no answer. */
+export const PROMPT_ERROR = "openclaw:prompt-error";
 const DEFAULT_WINDOW_TOKENS = 200_000;
 /** Characters of history loaded per token of the window: more than any model can see. */
 const LOADED_CHARS_PER_TOKEN = 6;
@@ -19,17 +21,23 @@ export async function openRunTranscript(deps: RunnerDeps, pi: PiModules, run: { 
   });
 }
 
-/** Puts the conversation in order for a new message of a person, and marks where the run begins. */
-export function beginRun(deps: Pick<RunnerDeps, "log">, { manager }: OpenTranscript, params: Pick<RunEmbeddedPiAgentParams, "runId" | "sessionKey">): void {
+/** Puts the conversation in order for a new message, and marks where the run begins. Returns the leaf before it. */
+export function beginRun(deps: Pick<RunnerDeps, "log">, { manager }: OpenTranscript, params: Pick<RunEmbeddedPiAgentParams, "runId" | "sessionKey">): string | null {
   branchAwayDeadPrompt(manager);
   if (repairPairingOnDisk(manager)) deps.log.warn("tool calls and results of the transcript did not match; put in order", { sessionKey: params.sessionKey });
+  const leaf = manager.getLeafId();
   manager.appendCustomEntry(RUN_MARKER, { runId: params.runId });
+  return leaf;
 }
 
-/** A user message at the leaf was never answered (the run before died): the new one takes its place in the branch. */
+/** A user message at the leaf was never answered, nor was a person told why (the run before died): the new one takes its place. */
 function branchAwayDeadPrompt(manager: OpenTranscript["manager"]): void {
   const leaf = manager.getLeafEntry();
   if (leaf?.type !== "message" || leaf.message.role !== "user") return;
-  if (leaf.parentId === null || !manager.getEntry(leaf.parentId)) manager.resetLeaf();
-  else manager.branch(leaf.parentId);
+  if (manager.getChildren(leaf.id).length === 0) dropUnanswered(manager);
+}
+
+/** Takes the newest message out of the conversation when it is a person's that has no answer; it stays in the file. */
+export function dropUnanswered(manager: OpenTranscript["manager"]): void {
+  rewriteBranch(manager, (messages) => (messages.at(-1)?.role === "user" ? messages.slice(0, -1) : messages));
 }

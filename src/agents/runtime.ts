@@ -46,7 +46,7 @@ export interface AgentRuntimeOptions {
   readonly messageToolHints: () => readonly string[];
   readonly statusSource: SessionStatusSource;
   /** A background command of a session ended. */
-  readonly onJobExit: (sessionKey: string, text: string) => void;
+  readonly onJobExit: (sessionKey: string, text: string, slug: string) => void;
   readonly sessions: RunnerDeps["sessions"];
   /** A conversation was compacted; `text` is for its next turn. */
   readonly onCompacted: RunnerDeps["onCompacted"];
@@ -118,7 +118,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       if (settings?.notifyOnExit === false) return;
       if (job.exitCode === 0 && job.output.trim() === "" && !settings?.notifyOnExitEmptySuccess) return;
       const how = job.exitSignal ? `signal ${job.exitSignal}` : `code ${job.exitCode}`;
-      options.onJobExit(job.scope, `Exec ${job.exitCode === 0 ? "completed" : "failed"} (${job.slug}, ${how}) :: ${job.output.trim().slice(-180)}`);
+      options.onJobExit(job.scope, `Exec ${job.exitCode === 0 ? "completed" : "failed"} (${job.slug}, ${how}) :: ${job.output.trim().slice(-180)}`, job.slug);
     },
   });
   const deps: RunnerDeps = {
@@ -194,7 +194,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     let outcome: Parameters<RunRegistry["end"]>[1] = { status: "ok" };
     let isAnswered = false;
     try {
-      const result = await runEmbeddedPiAgent(deps, promptCache, toParams(request, offered, run.controller.signal), {
+      const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), messagingSends: sends }, {
         messagingSends: sends,
         onSteerable: (steer) => {
           run.steer = steer;

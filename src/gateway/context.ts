@@ -3,6 +3,7 @@ import type { Conversation, CommandRegistry } from "../auto-reply/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { ConfigSource, OpenClawConfig, StatePaths } from "../config/index.ts";
 import type { Outbox, PendingHistory, SystemEvents } from "../delivery/index.ts";
+import type { HeartbeatService } from "../heartbeat/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { GuardedFetch } from "../infra/guarded-fetch.ts";
 import type { Logger } from "../infra/log.ts";
@@ -35,6 +36,7 @@ export interface GatewayContext {
   readonly outbox: Outbox;
   readonly history: PendingHistory;
   readonly systemEvents: SystemEvents;
+  readonly heartbeats: HeartbeatService;
   readonly health: HealthService;
   readonly idempotency: IdempotencyCache;
   readonly restart: RestartService;

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import type { Server } from "node:http";
-import { hostname, networkInterfaces } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { createAgentRuntime, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
 import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
@@ -15,10 +13,8 @@ import { createEmitter } from "../infra/emitter.ts";
 import { errorText } from "../infra/errors.ts";
 import { acquireFileLock } from "../infra/file-lock.ts";
 import { createGuardedFetch } from "../infra/guarded-fetch.ts";
-import { acquireInstanceLock, InstanceLockError } from "../infra/instance-lock.ts";
 import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
-import { describePortOwners, findPortOwners } from "../infra/port-owner.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
 import { listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
@@ -26,11 +22,13 @@ import { createSessionService } from "../sessions/index.ts";
 import { createAdmission, pairingText } from "./admission.ts";
 import type { GatewayContext } from "./context.ts";
 import { createHealthService } from "./health.ts";
+import { createGatewayHeartbeats } from "./heartbeats.ts";
 import { createChatCompletionsSurface } from "./http/v1-chat.ts";
 import { createModelsSurface } from "./http/v1-models.ts";
 import { createResponsesSurface } from "./http/v1-responses.ts";
 import { createControlUiSurface, createFrontServer, createHttpFrontDoor } from "./http/index.ts";
 import { createIdempotencyCache } from "./idempotency.ts";
+import { listen, loadTls, resolveBindHosts, takeLock } from "./listen.ts";
 import { createMediaDownload } from "./media-download.ts";
 import { fetchMedia } from "./media-fetch.ts";
 import { createMessageActions } from "./message-actions.ts";
@@ -41,11 +39,15 @@ import { chatMethods } from "./methods/chat.ts";
 import { configMethods, createWriteLimiter } from "./methods/config.ts";
 import { announceDevices, deviceMethods } from "./methods/devices.ts";
 import { healthMethods } from "./methods/health.ts";
+import { heartbeatMethods } from "./methods/heartbeat.ts";
 import { presenceMethods } from "./methods/presence.ts";
 import { sessionMethods } from "./methods/sessions.ts";
 import { createMethodRouter, EVENTS } from "./protocol/index.ts";
 import { createRestartService } from "./restart.ts";
 import { announceRestart } from "./sentinel.ts";
+import { GatewayStartError } from "./start-error.ts";
+import { toolEventFor } from "./tool-events.ts";
+import { avatarOf, uiIdentity } from "./ui-identity.ts";
 import { createPresenceStore, createPresenceTracker, createWsServer, type WsServer } from "./ws/index.ts";
 
 export interface GatewayOverrides {
@@ -86,16 +88,6 @@ export interface Gateway {
   close(reason: "stop" | "restart"): Promise<void>;
   /** Asked from inside: config changes that need it, RPC, /restart. */
   onRestart(listener: (reason: string) => void): () => void;
-}
-
-/** The gateway cannot start; `fix` says what to do. */
-export class GatewayStartError extends Error {
-  override readonly name = "GatewayStartError";
-  readonly fix: string;
-  constructor(message: string, fix: string, options?: ErrorOptions) {
-    super(message, options);
-    this.fix = fix;
-  }
 }
 
 const DRAIN_MS = 10_000;
@@ -195,7 +187,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const pairing = createChannelPairingStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "pairing" }) });
     const devices = createDeviceStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "devices" }) });
     const sessions = createSessionService({
-      config, roots, clock, log: log.child({ subsystem: "sessions" }), pending: createPendingSessionLog(journal),
+      config, roots, clock, log: log.child({ subsystem: "sessions" }), pending: createPendingSessionLog(journal), env, isActive: (key) => conversation.isBusy(key),
       withLock: async (path, write) => {
         await using _held = await acquireFileLock(`${path}.lock`);
         return write();
@@ -234,7 +226,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
           await services().setModel(sessionKey, model);
         },
       },
-      onJobExit: (sessionKey, text) => systemEvents.push(sessionKey, text),
+      onJobExit: (sessionKey, text, slug) => {
+        systemEvents.push(sessionKey, text, { contextKey: `exec:${slug}` });
+        heartbeats.wake({ reason: "exec-event", agentId: sessions.agentIdOf(sessionKey), sessionKey });
+      },
       sessions,
       onCompacted: (sessionKey, text) => systemEvents.push(sessionKey, text, { contextKey: "compaction" }),
     });
@@ -291,6 +286,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
     const manager = channels;
     cleanups.push(() => manager.stopAll());
+    const heartbeats = createGatewayHeartbeats({
+      config, clock, log: log.child({ subsystem: "heartbeat" }), stateDir: paths.stateDir, sessions, systemEvents, agents, conversation, channels: manager, outbox, fetch,
+      onEvent: (event) => ws.broadcast("heartbeat", event, { dropIfSlow: true }),
+    });
+    cleanups.push(() => heartbeats.stop());
 
     const health = createHealthService({ config, source, roots, clock, sessions, channels: () => manager, onChange: (summary) => ws?.broadcast("health", summary, { stateVersion: { presence: presence.version(), health: health.version() } }) });
     const presence = createPresenceStore({ clock, self: { host: hostname(), version: options.version, platform: process.platform, mode: "gateway", reason: "self" } });
@@ -300,7 +300,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const context: GatewayContext = {
       paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
-      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
       }),
@@ -311,7 +311,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock, whois: createTailscaleWhois() });
     const router = createMethodRouter<GatewayContext>(
-      [...healthMethods, ...presenceMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
+      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
       context,
     );
     const door = createHttpFrontDoor({ config, auth, log: log.child({ subsystem: "gateway/http" }), readiness: () => phase });
@@ -379,6 +379,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       if (plan.hot.has("gateway-auth") || plan.hot.has("trusted-proxies") || plan.hot.has("allowed-origins")) ws.revalidate();
       await manager.reload(changed).catch((err: unknown) => log.error("channel reload failed", { err }));
       if (changed.some((path) => path === "models" || path.startsWith("models."))) models.lookAgain();
+      if (plan.hot.has("heartbeat")) heartbeats.reload();
       health.refresh();
       if (plan.kind !== "restart") return;
       log.info(`config change requires gateway restart (${plan.restartPaths.join(", ")})`);
@@ -408,13 +409,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const ready = (async (): Promise<void> => {
       await adoptSingleSender().catch((err: unknown) => log.error("owner not adopted", { err }));
       // What the ingress gate asks a store must be in memory before the first message.
-      for (const id of listAgentIds(config())) await sessions.storeFor(id).refresh();
+      // One that cannot be read has said so; each turn in it says it to its sender, and the rest of the gateway works.
+      for (const id of listAgentIds(config())) await sessions.storeFor(id).refresh().catch(() => undefined);
       // Menus of platforms offer skills too.
       await registry.refreshSkills(resolveDefaultAgentId(config())).catch((err: unknown) => log.warn("skills not read", { err }));
       if (!channelsOff) await manager.startAll();
       models.startProbes();
       await conversation.replay();
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
+      heartbeats.start();
       phase = "ready";
       const choice = await models.selectDefault(resolveDefaultAgentId(config()));
       log.info("ready", { model: `${choice.ref.provider}/${choice.ref.modelId}`, reason: choice.reason });
@@ -475,124 +478,6 @@ function overlay(cfg: OpenClawConfig, overrides: GatewayOverrides | undefined): 
     ...(tailscale === undefined ? {} : { tailscale: { ...cfg.gateway?.tailscale, mode: tailscale } }),
   };
   return { ...cfg, gateway: gateway as OpenClawConfig["gateway"] };
-}
-
-/** First the main address, then aliases that may fail. */
-function resolveBindHosts(cfg: OpenClawConfig): string[] {
-  switch (cfg.gateway?.bind ?? "loopback") {
-    case "lan":
-      return ["0.0.0.0"];
-    case "custom":
-      if (!cfg.gateway?.customBindHost) throw new GatewayStartError("gateway.bind=custom needs gateway.customBindHost", "Set gateway.customBindHost to an IPv4 address of this machine.");
-      return [cfg.gateway.customBindHost];
-    case "tailnet": {
-      const address = tailnetAddress();
-      if (!address) throw new GatewayStartError("gateway.bind=tailnet, but this machine has no tailnet address (100.64.0.0/10)", "Start Tailscale, or choose another gateway.bind.");
-      return [address, "127.0.0.1"];
-    }
-    case "auto":
-    case "loopback":
-    default:
-      return ["127.0.0.1", "::1"];
-  }
-}
-
-function tailnetAddress(): string | undefined {
-  for (const list of Object.values(networkInterfaces())) {
-    for (const item of list ?? []) {
-      const [a = 0, b = 0] = item.address.split(".").map(Number);
-      if (item.family === "IPv4" && a === 100 && b >= 64 && b < 128) return item.address;
-    }
-  }
-  return undefined;
-}
-
-async function takeLock(configPath: string, port: number): Promise<{ release(): Promise<void> }> {
-  try {
-    return await acquireInstanceLock({ configPath, port });
-  } catch (err) {
-    if (!(err instanceof InstanceLockError)) throw err;
-    throw new GatewayStartError(err.message, "Stop it with `openclaw gateway stop`, or start this one with another --profile.", { cause: err });
-  }
-}
-
-/** Listens on the main address; further addresses share handlers and only warn. @throws GatewayStartError naming who holds the port */
-async function listen(server: Server, hosts: readonly string[], port: number, configPath: string): Promise<Server[]> {
-  const [main = "127.0.0.1", ...aliases] = hosts;
-  try {
-    await listenOn(server, main, port);
-  } catch (err) {
-    if (!(err instanceof Error && "code" in err && err.code === "EADDRINUSE")) throw new GatewayStartError(`cannot listen on ${main}:${port}: ${errorText(err)}`, "Choose another gateway.bind or --port.", { cause: err });
-    const owners = await findPortOwners(port);
-    throw new GatewayStartError(
-      `another gateway instance is already listening on ws://${main}:${port}\n${describePortOwners(port, owners).join("\n")}`,
-      owners.length > 0 ? `Config: ${configPath}` : `Stop it, or choose another --port. Config: ${configPath}`, { cause: err },
-    );
-  }
-  const address = server.address();
-  const bound = typeof address === "object" && address ? address.port : port;
-  const { createServer } = await import("node:http");
-  const out: Server[] = [];
-  for (const host of aliases) {
-    const alias = createServer();
-    alias.on("request", (req, res) => server.emit("request", req, res));
-    alias.on("upgrade", (req, socket, head) => server.emit("upgrade", req, socket, head));
-    await listenOn(alias, host, bound).then(() => out.push(alias), () => alias.close());
-  }
-  return out;
-}
-
-function listenOn(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-async function loadTls(cfg: OpenClawConfig): Promise<{ cert: string; key: string } | undefined> {
-  const tls = cfg.gateway?.tls;
-  if (!tls?.enabled) return undefined;
-  if (!tls.certPath || !tls.keyPath) {
-    throw new GatewayStartError("gateway.tls.enabled needs gateway.tls.certPath and gateway.tls.keyPath", "Create a certificate (for example with `openssl req -x509`) and name both files.");
-  }
-  try {
-    const [cert, key] = await Promise.all([readFile(tls.certPath, "utf8"), readFile(tls.keyPath, "utf8")]);
-    return { cert, key };
-  } catch (err) {
-    throw new GatewayStartError(`the TLS files cannot be read: ${errorText(err)}`, "Check gateway.tls.certPath and gateway.tls.keyPath.", { cause: err });
-  }
-}
-
-/** Results of tools are shown only at verbose level full (spec gateway-protocol §5.3). */
-function toolEventFor(event: AgentEvent, verboseLevel: string | undefined): AgentEvent {
-  if (verboseLevel === "full" || event.data["phase"] === "start") return event;
-  const { result, partialResult: _partial, ...data } = event.data;
-  return { ...event, data: event.data["phase"] === "result" ? { ...data, preview: previewOf(result) } : data };
-}
-
-const PREVIEW_CHARS = 2000;
-
-/** The first lines of a result for the live tool card; the whole stays in the transcript. */
-function previewOf(result: unknown): string {
-  if (typeof result !== "object" || result === null || !("content" in result) || !Array.isArray(result.content)) return "";
-  return result.content.map((block: unknown) => (typeof block === "object" && block !== null && "text" in block ? String(block.text) : "")).join("\n").slice(0, PREVIEW_CHARS);
-}
-
-function uiIdentity(cfg: OpenClawConfig, roots: AgentRoots): { assistantName: string; assistantAvatar: string; assistantAgentId: string } {
-  const agent = resolveAgent(cfg, resolveDefaultAgentId(cfg), roots);
-  const identity = agent.config?.identity;
-  return { assistantName: cfg.ui?.assistant?.name ?? identity?.name ?? "OpenClaw", assistantAvatar: cfg.ui?.assistant?.avatar ?? identity?.emoji ?? "", assistantAgentId: agent.id };
-}
-
-async function avatarOf(cfg: OpenClawConfig, roots: AgentRoots, agentId: string): Promise<Uint8Array | undefined> {
-  const agent = resolveAgent(cfg, agentId, roots);
-  const avatar = agent.config?.identity?.avatar;
-  if (!avatar || /^https?:|^data:/i.test(avatar)) return undefined;
-  const path = join(agent.workspaceDir, avatar);
-  return path.startsWith(agent.workspaceDir) ? readFile(path).catch(() => undefined) : undefined;
 }
 
 function ownerIdsOf(cfg: OpenClawConfig, plugin: { id: string; config: { resolveAccount(cfg: OpenClawConfig, id: string): unknown; resolveAllowFrom?(account: unknown): readonly string[] } } | undefined, accountId: string): readonly string[] {

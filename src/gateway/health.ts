@@ -1,3 +1,4 @@
+import { summarizeHeartbeats } from "../heartbeat/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { ConfigSource, OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
@@ -59,12 +60,13 @@ export function createHealthService(deps: {
     const recent = all.toSorted((a, b) => b.entry.updatedAt - a.entry.updatedAt).slice(0, RECENT).map(({ key, entry }) => ({ key, updatedAt: entry.updatedAt, age: now - entry.updatedAt }));
     const defaultAgentId = resolveDefaultAgentId(cfg);
     const error = deps.source.lastError();
+    const heartbeats = summarizeHeartbeats(cfg);
     latest = {
       ok: true, ts: now, durationMs: Math.round(performance.now() - started), channels: status.channels, channelOrder: status.channelOrder,
-      channelLabels: status.channelLabels, heartbeatSeconds: 0, defaultAgentId,
+      channelLabels: status.channelLabels, heartbeatSeconds: Math.round((heartbeats.find((beat) => beat.enabled)?.everyMs ?? 0) / 1000), defaultAgentId,
       agents: listAgentIds(cfg).map((agentId) => ({
         agentId, name: resolveAgent(cfg, agentId, deps.roots).name, isDefault: agentId === defaultAgentId,
-        heartbeat: { enabled: false, every: "disabled", everyMs: null }, sessions: all.filter((row) => row.agentId === agentId).length,
+        heartbeat: heartbeats.find((beat) => beat.agentId === agentId), sessions: all.filter((row) => row.agentId === agentId).length,
       })),
       sessions: { path: deps.sessions.storeFor(defaultAgentId).path, count: all.length, recent },
       ...(error ? { configError: { path: error.path, message: error.message } } : {}),

@@ -1,1 +1,2 @@
-export { createGateway, GatewayStartError, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { GatewayStartError } from "./start-error.ts";

@@ -121,7 +121,7 @@ async function planHeartbeat(deps: HeartbeatDeps, { settings, sessionKey, reason
   if (isPlain && !/^(?:exec|cron|wake|hook|manual)/.test(reason) && (await readHeartbeatFile(deps.workspaceDir(settings.agentId))) === "empty") return skip("empty-heartbeat-file");
   if (!(await deps.hasModel(settings.agentId))) return skip("no-model");
   const entry = await deps.sessions.get(sessionKey);
-  const target = resolveHeartbeatTarget(cfg, settings, entry, deps.channel);
+  const target = resolveHeartbeatTarget(cfg, settings, !isPlain, entry, deps.channel);
   const visibility = resolveVisibility(cfg, target.kind === "send" ? channelSection(cfg, target.destination.channel, target.destination.accountId) : {});
   if (!visibility.showAlerts && !visibility.showOk && !visibility.useIndicator) return skip("alerts-disabled");
   const canDeliver = target.kind === "send" && visibility.showAlerts;

@@ -12,8 +12,8 @@ export interface HeartbeatSettings {
   readonly model: string | undefined;
   /** A session key other than the main one. */
   readonly session: string | undefined;
-  /** `none`, `last`, or a channel id. */
-  readonly target: string;
+  /** `none`, `last`, or a channel id; unset counts as none, but for reminders and ended commands as last. */
+  readonly target: string | undefined;
   readonly to: string | undefined;
   readonly accountId: string | undefined;
   readonly directPolicy: "allow" | "block";
@@ -41,7 +41,7 @@ export function resolveHeartbeat(cfg: OpenClawConfig, agentId: string): Heartbea
   const everyMs = isOff ? 0 : (parseDurationMs(every) ?? parseDurationMs(DEFAULT_EVERY) ?? 0);
   return {
     agentId, everyMs, every: everyMs === 0 ? "disabled" : every, activeHours: merged.activeHours, model: text(merged.model), session: text(merged.session),
-    target: text(merged.target)?.toLowerCase() ?? "none", to: text(merged.to), accountId: text(merged.accountId), directPolicy: merged.directPolicy ?? "allow",
+    target: text(merged.target)?.toLowerCase(), to: text(merged.to), accountId: text(merged.accountId), directPolicy: merged.directPolicy ?? "allow",
     prompt: text(merged.prompt), ackMaxChars: merged.ackMaxChars ?? DEFAULT_ACK_MAX_CHARS, includeReasoning: merged.includeReasoning === true,
     suppressToolErrorWarnings: merged.suppressToolErrorWarnings === true,
   };

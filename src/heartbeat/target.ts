@@ -15,14 +15,18 @@ export type HeartbeatTarget =
   | { readonly kind: "send"; readonly destination: HeartbeatDestination }
   | { readonly kind: "none"; readonly reason: "target-none" | "no-target" | "dm-blocked" | "unknown-account" };
 
-/** `last` is the chat that the session last spoke with; a channel id needs `to`, or that chat. Source: spec agent-pipeline-output §7. */
+/**
+ * `last` is the chat that the session last spoke with; a channel id needs `to`, or that chat. `hasNews`: a reminder is due or
+ * a command has ended, which somebody waits for. Source: spec agent-pipeline-output §7.
+ */
 export function resolveHeartbeatTarget(
-  cfg: OpenClawConfig, settings: Pick<HeartbeatSettings, "target" | "to" | "accountId" | "directPolicy">, entry: Readonly<SessionEntry> | undefined,
+  cfg: OpenClawConfig, settings: Pick<HeartbeatSettings, "target" | "to" | "accountId" | "directPolicy">, hasNews: boolean, entry: Readonly<SessionEntry> | undefined,
   channel: (id: string) => ChannelPlugin | undefined,
 ): HeartbeatTarget {
-  if (settings.target === "none") return { kind: "none", reason: "target-none" };
+  const target = settings.target ?? (hasNews ? "last" : "none");
+  if (target === "none") return { kind: "none", reason: "target-none" };
   const last = lastChat(entry);
-  const wanted = settings.target === "last" ? last?.channel : settings.target;
+  const wanted = target === "last" ? last?.channel : target;
   const plugin = wanted === undefined ? undefined : channel(wanted);
   if (!plugin?.outbound) return { kind: "none", reason: "no-target" };
   const isLast = last?.channel === plugin.id;

@@ -1,3 +1,4 @@
+import { summarizeHeartbeats } from "../../heartbeat/index.ts";
 import { listAgentIds, resolveDefaultAgentId } from "../../routing/index.ts";
 import type { SessionEntry } from "../../sessions/index.ts";
 import { z } from "zod";
@@ -29,7 +30,7 @@ const status = defineMethod({
     return {
       version: ctx.version,
       uptimeMs: now - ctx.startedAt,
-      heartbeat: { defaultAgentId: resolveDefaultAgentId(cfg), agents: listAgentIds(cfg).map((agentId) => ({ agentId, enabled: false, every: "disabled", everyMs: null })) },
+      heartbeat: { defaultAgentId: resolveDefaultAgentId(cfg), agents: summarizeHeartbeats(cfg) },
       channelSummary: ctx.channels.summaryLines(),
       channelIssues: ctx.channels.issues(),
       queuedSystemEvents: isAdmin ? ctx.systemEvents.list() : [],

@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import type { AgentRuntime } from "../agents/index.ts";
+import { toOutboundMedia, type Conversation } from "../auto-reply/index.ts";
+import type { OutboundMedia } from "../channels/contract/index.ts";
+import type { ChannelManager } from "../channels/manager/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import type { Outbox, SystemEvents } from "../delivery/index.ts";
+import type { Clock } from "../infra/clock.ts";
+import type { GuardedFetch } from "../infra/guarded-fetch.ts";
+import type { Logger } from "../infra/log.ts";
+import { createHeartbeatService, type HeartbeatEvent, type HeartbeatService } from "../heartbeat/index.ts";
+import type { SessionService } from "../sessions/index.ts";
+import { fetchMedia } from "./media-fetch.ts";
+
+export interface GatewayHeartbeatOptions {
+  readonly config: () => OpenClawConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stateDir: string;
+  readonly sessions: SessionService;
+  readonly systemEvents: SystemEvents;
+  readonly agents: AgentRuntime;
+  readonly conversation: Conversation;
+  readonly channels: ChannelManager;
+  readonly outbox: Outbox;
+  readonly fetch: GuardedFetch;
+  readonly onEvent: (event: HeartbeatEvent) => void;
+}
+
+/** The heartbeat room with the gateway's agents and channels behind it. */
+export function createGatewayHeartbeats(options: GatewayHeartbeatOptions): HeartbeatService {
+  const { agents, channels, conversation, stateDir } = options;
+  return createHeartbeatService({
+    config: options.config, clock: options.clock, log: options.log, sessions: options.sessions, systemEvents: options.systemEvents, onEvent: options.onEvent,
+    workspaceDir: (agentId) => agents.agent(agentId).workspaceDir,
+    channel: (id) => channels.find(id),
+    notReady(channel, accountId) {
+      const account = channels.snapshot()[channel]?.find((item) => item.accountId === accountId);
+      if (!account) return "unknown-account";
+      return account.running ? undefined : (account.lastError ?? `${channel} is not running`);
+    },
+    async parseModel(text, agentId) {
+      const parsed = await agents.models.parseRef(text, agentId);
+      if (!parsed.ok) options.log.warn("heartbeat.model is unknown; the agent's own model is used", { model: text, error: parsed.error });
+      return parsed.ok ? parsed.ref : undefined;
+    },
+    hasModel: async (agentId) => (await agents.models.selectDefault(agentId)).source !== "offline",
+    isBusy: (sessionKey) => conversation.isBusy(sessionKey),
+    async runTurn(turn) {
+      const { result } = await conversation.runAgent({
+        runId: randomUUID(), sessionKey: turn.sessionKey, message: turn.prompt, isOwner: true, model: turn.model,
+        heartbeat: { hideToolErrors: turn.suppressToolErrors, discard: turn.discard },
+      });
+      return result;
+    },
+    async send(destination, payload, agentId) {
+      const media: OutboundMedia[] = [];
+      const { workspaceDir } = agents.agent(agentId);
+      for (const source of payload.mediaUrls ?? []) {
+        const resolved = await toOutboundMedia({ stateDir, fetchUrl: (url, max) => fetchMedia(options.fetch, url, max) }, workspaceDir, source, payload.audioAsVoice === true);
+        if ("error" in resolved) options.log.warn("media of a heartbeat not sent", { source, error: resolved.error });
+        else media.push(resolved);
+      }
+      const { channel, accountId, to, threadId } = destination;
+      return options.outbox.deliver({ id: `heartbeat:${randomUUID()}`, channel, message: { accountId, to, threadId, text: payload.text ?? "", ...(media.length > 0 ? { media } : {}) } });
+    },
+  });
+}

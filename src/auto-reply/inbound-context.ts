@@ -1,4 +1,4 @@
-import type { InboundMessage, MsgContext } from "../channels/contract/index.ts";
+import type { InboundForward, InboundMessage, MsgContext } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { formatInboundEnvelope } from "./envelope.ts";
 
@@ -15,6 +15,8 @@ export interface FinalizeInput {
   readonly wasMentioned: boolean;
   readonly media: readonly ReceivedMedia[];
   readonly previousAtMs?: number | undefined;
+  readonly parentSessionKey?: string | undefined;
+  readonly isNewSession?: boolean | undefined;
   readonly ownerAllowFrom?: readonly string[] | undefined;
   readonly gatewayScopes?: readonly string[] | undefined;
 }
@@ -40,20 +42,27 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
     BodyForAgent: text, RawBody: raw, CommandBody: lf(message.text), BodyForCommands: lf(message.text),
     From: message.from, To: message.to, SessionKey: input.sessionKey, AccountId: message.accountId,
     OriginatingChannel: message.channel, OriginatingTo: message.to, Provider: message.channel, Surface: message.channel,
-    ChatType: chat.type, MessageThreadId: chat.threadId, IsForum: chat.isForum, MessageSid: message.messageId,
-    ConversationLabel: label, GroupSubject: direct ? undefined : chat.title, GroupSystemPrompt: optional(message.groupSystemPrompt),
+    ParentSessionKey: input.parentSessionKey, ChatType: chat.type, MessageThreadId: chat.threadId, IsForum: chat.isForum, MessageSid: message.messageId, MessageSidFull: message.messageIdFull,
+    ThreadLabel: chat.threadLabel, ThreadStarterBody: optional(message.threadStarter), ThreadHistoryBody: optional(message.threadHistory),
+    IsFirstThreadTurn: chat.threadId !== undefined || chat.parentId !== undefined ? input.isNewSession : undefined,
+    ConversationLabel: label, GroupSubject: direct ? undefined : chat.title, GroupChannel: direct ? undefined : chat.channelName,
+    GroupSpace: direct ? undefined : chat.spaceName, GroupMembers: direct ? undefined : chat.members, GroupSystemPrompt: optional(message.groupSystemPrompt),
     WasMentioned: input.wasMentioned, SenderName: sender.name, SenderId: sender.id, SenderUsername: sender.username, SenderTag: sender.tag,
     SenderE164: sender.e164, CommandAuthorized: input.commandAuthorized, CommandSource: message.commandSource ?? "text", Timestamp: message.timestampMs,
   };
   if (ids.length > 1) Object.assign(ctx, { MessageSids: ids, MessageSidFirst: ids[0], MessageSidLast: ids.at(-1) });
   if (input.ownerAllowFrom) ctx.OwnerAllowFrom = [...input.ownerAllowFrom];
   if (input.gatewayScopes) ctx.GatewayClientScopes = [...input.gatewayScopes];
-  if (reply) Object.assign(ctx, { ReplyToId: reply.id, ReplyToBody: optional(reply.body), ReplyToSender: reply.sender, ReplyToIsQuote: reply.isQuote });
-  if (forward) {
+  if (message.untrustedContext?.length) ctx.UntrustedContext = message.untrustedContext.map(lf);
+  if (reply) {
     Object.assign(ctx, {
-      ForwardedFrom: forward.from, ForwardedFromType: forward.type, ForwardedFromId: forward.id, ForwardedFromUsername: forward.username,
-      ForwardedFromTitle: forward.title, ForwardedFromSignature: forward.signature, ForwardedDate: forward.dateMs,
+      ReplyToId: reply.id, ReplyToIdFull: reply.idFull, ReplyToBody: optional(reply.body), ReplyToSender: reply.sender, ReplyToIsQuote: reply.isQuote,
     });
+    if (reply.forward) assignForward(ctx, "ReplyToForwarded", reply.forward);
+  }
+  if (forward) {
+    assignForward(ctx, "Forwarded", forward);
+    Object.assign(ctx, { ForwardedFromSignature: forward.signature, ForwardedFromChatType: forward.chatType, ForwardedFromMessageId: forward.messageId });
   }
   if (location) {
     Object.assign(ctx, {
@@ -68,6 +77,13 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
     ctx.MediaType = ctx.MediaTypes[0];
   }
   return ctx;
+}
+
+function assignForward(ctx: MsgContext, prefix: "Forwarded" | "ReplyToForwarded", forward: InboundForward): void {
+  Object.assign(ctx, {
+    [`${prefix}From`]: forward.from, [`${prefix}FromType`]: forward.type, [`${prefix}FromId`]: forward.id, [`${prefix}FromUsername`]: forward.username,
+    [`${prefix}FromTitle`]: forward.title, [`${prefix}Date`]: forward.dateMs,
+  });
 }
 
 function formatLocation(location: NonNullable<InboundMessage["location"]>): string {

@@ -7,7 +7,7 @@ import { resolveSessionKey } from "../routing/index.ts";
 import { resolveSendPolicy, type SessionService } from "../sessions/index.ts";
 import { isAbortRequest } from "./abort-words.ts";
 import type { CommandOutcome, CommandScope } from "./commands/run.ts";
-import { finalizeInboundContext, type ReceivedMedia } from "./inbound-context.ts";
+import { finalizeInboundContext, type FinalizeInput, type ReceivedMedia } from "./inbound-context.ts";
 import { mergeRows, replyRoute, weakest } from "./inbox-rows.ts";
 import type { Prepared } from "./prepared.ts";
 import type { Answers } from "./reply/answers.ts";
@@ -44,7 +44,9 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const cfg = deps.config();
     const message = mergeRows(rows);
     const { client } = last;
-    const { agentId, sessionKey } = client ? { agentId: sessions.agentIdOf(client.sessionKey), sessionKey: client.sessionKey } : resolveSessionKey(cfg, message);
+    const { agentId, sessionKey, parentSessionKey } = client
+      ? { agentId: sessions.agentIdOf(client.sessionKey), sessionKey: client.sessionKey, parentSessionKey: undefined }
+      : resolveSessionKey(cfg, message);
     const authority = weakest(rows);
     const finish = (): void => inbox.finish(rows.map((row) => row.id));
 
@@ -54,7 +56,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       return;
     }
     const started = await startSession(sessions, cfg, sessionKey, message, {
-      nowMs: deps.clock.now(), busy: deps.isBusy(sessionKey), isClient: client !== undefined,
+      nowMs: deps.clock.now(), busy: deps.isBusy(sessionKey), isClient: client !== undefined, parentSessionKey,
       onExpired: (entry) => deps.agents.forgetSession(entry.sessionId, sessions.transcriptPath(sessionKey, entry)),
     });
     if (resolveSendPolicy(cfg, sessionKey, started.entry) === "deny" && !/^\/send\b/i.test(message.text.trim())) {
@@ -64,7 +66,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     }
     const { media, problem } = await mediaOf(message, last);
     if (problem) await answers.tell(rows, problem);
-    const base = prepare(rows, message, sessionKey, { agentId, media, previousAtMs: started.entry.updatedAt });
+    const base = prepare(rows, message, sessionKey, { agentId, media, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
     const command = await deps.runCommand(rows, base.ctx, { sessionKey, agentId, entry: started.entry, authority, isGroup: message.chat.type !== "direct" });
     const expired = started.expired && EXPIRED_NOTICE[started.expired];
     if (command.kind === "done") {
@@ -100,7 +102,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const plugin = client ? undefined : deps.channel(message.channel);
     const ctx = finalizeInboundContext(cfg, {
       message, sessionKey, commandAuthorized: authority.commandAuthorized, wasMentioned: rows.some((row) => row.wasMentioned), media: known.media,
-      previousAtMs: known.previousAtMs, ownerAllowFrom: client ? undefined : deps.ownerIds(message.channel, message.accountId), gatewayScopes: authority.scopes,
+      parentSessionKey: known.parentSessionKey, isNewSession: known.isNewSession, previousAtMs: known.previousAtMs, ownerAllowFrom: client ? undefined : deps.ownerIds(message.channel, message.accountId), gatewayScopes: authority.scopes,
     });
     return {
       rows, ctx, authority, agentId: known.agentId, plugin, message, body: ctx.BodyForAgent ?? "", notices: [],
@@ -118,5 +120,5 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
 /** What a turn needs to know of rows, before commands have looked at them. */
 export type PrepareRow = (
   rows: readonly InboxRow[], message: InboundMessage, sessionKey: string,
-  known: { readonly agentId: string; readonly media: readonly ReceivedMedia[]; readonly previousAtMs?: number | undefined },
+  known: { readonly agentId: string; readonly media: readonly ReceivedMedia[] } & Pick<FinalizeInput, "parentSessionKey" | "isNewSession" | "previousAtMs">,
 ) => Prepared;

@@ -11,13 +11,14 @@ export interface UserPromptInput {
 }
 
 const MAX_HISTORY_BODY_CHARS = 4000;
+const THREAD_HISTORY_TITLE = "[Thread history - for context]";
 
 /** What the model reads for one message, in the order of spec agent-pipeline §1.4. */
 export function buildUserPrompt(input: UserPromptInput): string {
   const { ctx } = input;
   const parts = [
     mediaNote(ctx),
-    ctx.ThreadHistoryBody ? `[Thread history - for context]\n${ctx.ThreadHistoryBody}` : undefined,
+    ctx.ThreadHistoryBody ? block(THREAD_HISTORY_TITLE, { body: ctx.ThreadHistoryBody }) : undefined,
     input.systemLines.length > 0 ? input.systemLines.map((line) => `System: ${oneLine(line)}`).join("\n") : undefined,
     input.abortedLastRun ? "Note: the previous run was stopped by the user before it finished. Continue only if this message asks for it." : undefined,
     untrustedBlocks(ctx, input.isNewSession),
@@ -33,7 +34,10 @@ const oneLine = (text: string): string => text.replace(/\s*[\r\n\u0085\u2028\u20
 export function mediaNote(ctx: MsgContext): string | undefined {
   const paths = ctx.MediaPaths ?? [];
   if (paths.length === 0) return undefined;
-  const note = (index: number): string => `${paths[index] ?? ""} (${ctx.MediaTypes?.[index] ?? "application/octet-stream"})`;
+  const note = (index: number): string => {
+    const url = ctx.MediaUrls?.[index];
+    return `${paths[index] ?? ""} (${ctx.MediaTypes?.[index] ?? "application/octet-stream"})${url ? ` | ${url}` : ""}`;
+  };
   const lines = paths.length === 1 ? [`[media attached: ${note(0)}]`] : [`[media attached: ${paths.length} files]`, ...paths.map((_, i) => `[media attached ${i + 1}/${paths.length}: ${note(i)}]`)];
   return lines.join("\n");
 }
@@ -54,7 +58,7 @@ function untrustedBlocks(ctx: MsgContext, isNewSession: boolean): string | undef
   const blocks = [
     block("Conversation info (untrusted metadata):", {
       ...(direct ? {} : {
-        message_id: ctx.MessageSid, reply_to_id: ctx.ReplyToId, sender_id: ctx.SenderId,
+        message_id: ctx.MessageSid, message_id_full: ctx.MessageSidFull, reply_to_id: ctx.ReplyToId, sender_id: ctx.SenderId,
         conversation_label: ctx.ConversationLabel, sender: ctx.SenderE164 ?? ctx.SenderId ?? ctx.SenderUsername,
       }),
       group_subject: ctx.GroupSubject, group_channel: ctx.GroupChannel, group_space: ctx.GroupSpace, thread_label: ctx.ThreadLabel,
@@ -64,13 +68,13 @@ function untrustedBlocks(ctx: MsgContext, isNewSession: boolean): string | undef
     }),
     direct || senderLabel === undefined ? undefined
     : block("Sender (untrusted metadata):", { label: senderLabel, name: ctx.SenderName, username: ctx.SenderUsername, tag: ctx.SenderTag, e164: ctx.SenderE164 }),
-    isNewSession && ctx.ThreadStarterBody ? block("Thread starter (untrusted, for context):", { body: ctx.ThreadStarterBody }) : undefined,
+    isNewSession && ctx.ThreadStarterBody && !ctx.ThreadHistoryBody ? block("Thread starter (untrusted, for context):", { body: ctx.ThreadStarterBody }) : undefined,
     ctx.ReplyToBody ? block("Replied message (untrusted, for context):", { sender_label: ctx.ReplyToSender, is_quote: trueOnly(ctx.ReplyToIsQuote), body: ctx.ReplyToBody }) : undefined,
     ctx.ForwardedFrom ? block("Forwarded message context (untrusted metadata):", {
       from: ctx.ForwardedFrom, type: ctx.ForwardedFromType, username: ctx.ForwardedFromUsername, title: ctx.ForwardedFromTitle,
       signature: ctx.ForwardedFromSignature, date_ms: ctx.ForwardedDate,
     }) : undefined,
-    ctx.InboundHistory?.length
+    ctx.InboundHistory?.length && !(isNewSession && ctx.ThreadHistoryBody)
       ? block("Chat history since last reply (untrusted, for context):", ctx.InboundHistory.map((line) => ({ sender: line.sender, timestamp_ms: line.timestamp, body: truncateText(line.body, MAX_HISTORY_BODY_CHARS) })))
       : undefined,
   ].filter((part): part is string => part !== undefined);
@@ -78,6 +82,7 @@ function untrustedBlocks(ctx: MsgContext, isNewSession: boolean): string | undef
 }
 
 const BLOCK_TITLES = [
+  THREAD_HISTORY_TITLE,
   "Conversation info (untrusted metadata):", "Sender (untrusted metadata):", "Thread starter (untrusted, for context):",
   "Replied message (untrusted, for context):", "Forwarded message context (untrusted metadata):", "Chat history since last reply (untrusted, for context):",
 ];

@@ -1,7 +1,7 @@
 import { admit, compileMentionPatterns, deriveMentionPatterns, type ChannelPlugin, type InboundMessage } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { ChannelPairingStore } from "../pairing/index.ts";
-import { resolveAgent, resolveRoute, type AgentRoots } from "../routing/index.ts";
+import { resolveAgent, resolveSessionKey, type AgentRoots } from "../routing/index.ts";
 import type { AdmitVerdict, CommandRegistry } from "../auto-reply/index.ts";
 import { channelSection, isAbortRequest } from "../auto-reply/index.ts";
 
@@ -49,8 +49,7 @@ export function createAdmission(deps: AdmissionDeps): (message: InboundMessage) 
 
 function mentionPatterns(cfg: OpenClawConfig, roots: AgentRoots, message: InboundMessage): readonly RegExp[] {
   if (message.chat.type === "direct") return [];
-  const { agentId } = resolveRoute(cfg, { channel: message.channel, accountId: message.accountId, peer: { kind: message.chat.type, id: message.chat.id } });
-  const { config } = resolveAgent(cfg, agentId, roots);
+  const { config } = resolveAgent(cfg, resolveSessionKey(cfg, message).agentId, roots);
   const own = config?.groupChat?.mentionPatterns ?? cfg.messages?.groupChat?.mentionPatterns;
   return own ? compileMentionPatterns([...own]).patterns : deriveMentionPatterns({ name: config?.identity?.name, emoji: config?.identity?.emoji });
 }

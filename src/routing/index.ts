@@ -7,6 +7,7 @@ export {
   isThreadKey,
   mainSessionKey,
   normalizeAgentId,
+  normalizeStoredKey,
   sessionKeyKind,
   subagentDepth,
   type DmScope,

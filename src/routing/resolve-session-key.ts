@@ -6,19 +6,44 @@ import type { ChatType } from "./types.ts";
 export interface ChatPlace {
   readonly channel: string;
   readonly accountId: string;
-  readonly chat: { readonly id: string; readonly type: ChatType; readonly threadId?: string | undefined; readonly isForum?: boolean | undefined };
-  readonly sender: { readonly id: string };
+  readonly chat: {
+    readonly id: string;
+    readonly type: ChatType;
+    readonly threadId?: string | undefined;
+    readonly isForum?: boolean | undefined;
+    readonly parentId?: string | undefined;
+    readonly inheritsParent?: boolean | undefined;
+    readonly guildId?: string | undefined;
+    readonly teamId?: string | undefined;
+  };
+  readonly sender: { readonly id: string; readonly roles?: readonly string[] | undefined };
 }
 
-/** The agent and the session of a message: bindings, then the chat's key by `session.scope` and `session.dmScope`. */
-export function resolveSessionKey(cfg: OpenClawConfig, place: ChatPlace): { readonly agentId: string; readonly sessionKey: string } {
+export interface ResolvedSession {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  /** The conversation that a new thread goes on from. */
+  readonly parentSessionKey: string | undefined;
+}
+
+/** The agent and the session of a message: bindings, then the chat's key by `session.scope` and `session.dmScope`. Source: spec agent-pipeline §2. */
+export function resolveSessionKey(cfg: OpenClawConfig, place: ChatPlace): ResolvedSession {
   const { chat } = place;
   const peerId = chat.type === "direct" ? place.sender.id : chat.id;
-  const { agentId } = resolveRoute(cfg, { channel: place.channel, accountId: place.accountId, peer: { kind: chat.type, id: peerId } });
-  if (cfg.session?.scope === "global") return { agentId, sessionKey: "global" };
-  const sessionKey = buildPeerSessionKey({
-    agentId, channel: place.channel, accountId: place.accountId, chatType: chat.type, peerId, threadId: chat.threadId, isForum: chat.isForum,
-    dmScope: cfg.session?.dmScope, identityLinks: cfg.session?.identityLinks,
+  const { agentId } = resolveRoute(cfg, {
+    channel: place.channel, accountId: place.accountId, peer: { kind: chat.type, id: peerId },
+    parentPeer: chat.parentId === undefined ? undefined : { kind: chat.type, id: chat.parentId },
+    guildId: chat.guildId, teamId: chat.teamId, roles: place.sender.roles,
   });
-  return { agentId, sessionKey };
+  if (cfg.session?.scope === "global") return { agentId, sessionKey: "global", parentSessionKey: undefined };
+  const key = (peer: string, threadId: string | undefined): string =>
+    buildPeerSessionKey({
+      agentId, channel: place.channel, accountId: place.accountId, chatType: chat.type, peerId: peer, threadId, isForum: chat.isForum,
+      dmScope: cfg.session?.dmScope, identityLinks: cfg.session?.identityLinks,
+    });
+  const isThread = chat.parentId !== undefined || chat.threadId !== undefined;
+  return {
+    agentId, sessionKey: key(peerId, chat.threadId),
+    parentSessionKey: isThread && chat.inheritsParent === true ? key(chat.parentId ?? peerId, undefined) : undefined,
+  };
 }

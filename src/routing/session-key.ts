@@ -105,9 +105,19 @@ export function canonicalSessionKey(raw: string | undefined, options: CanonicalK
   if (key === "unknown") return key;
   if (key === "" || key === MAIN_KEY) return mainSessionKey(options.defaultAgentId);
   const parsed = parseAgentSessionKey(key);
-  if (parsed) return `agent:${parsed.agentId}:${parsed.rest.replace(/(^|:)dm:/, "$1direct:")}`;
-  return `agent:${normalizeAgentId(options.defaultAgentId)}:${key}`;
+  if (parsed) return `agent:${parsed.agentId}:${withDirect(parsed.rest)}`;
+  return `agent:${normalizeAgentId(options.defaultAgentId)}:${withDirect(key)}`;
 }
+
+/** The key of an entry in a store of any age: lower case, `dm` read as `direct`. Keys of no agent stay what they are. */
+export function normalizeStoredKey(raw: string): string {
+  const key = raw.toLowerCase();
+  const parsed = parseAgentSessionKey(key);
+  return parsed ? `agent:${parsed.agentId}:${withDirect(parsed.rest)}` : key;
+}
+
+/** `dm` where the grammar has the kind of a chat: after nothing, a channel, or channel and account; never inside an id. */
+const withDirect = (rest: string): string => rest.replace(/^((?:(?!direct:|group:|channel:)[^:]+:){0,2})dm:/, "$1direct:");
 
 export function agentIdOfKey(key: string, defaultAgentId: string): string {
   return parseAgentSessionKey(key)?.agentId ?? normalizeAgentId(defaultAgentId);

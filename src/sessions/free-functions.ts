@@ -11,13 +11,20 @@ import type { SessionEntry, SessionIndex } from "./types.ts";
 /** Functions without a context that plugins and tools of the reference call by these names (spec seed-names). */
 const CACHE_TTL_MS = 45_000;
 
-export function isSessionStoreCacheEnabled(cfg?: OpenClawConfig): boolean {
-  return cfg?.session?.cache !== false;
+/** `OPENCLAW_SESSION_CACHE_TTL_MS` (0: no cache); undefined when it is not set or no number. */
+export function sessionCacheTtlMs(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const raw = env["OPENCLAW_SESSION_CACHE_TTL_MS"]?.trim();
+  return raw !== undefined && /^\d+$/.test(raw) ? Number(raw) : undefined;
+}
+
+/** Neither `session.cache: false` nor a TTL of 0. @public */
+export function isSessionStoreCacheEnabled(cfg?: OpenClawConfig, env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  return cfg?.session?.cache !== false && sessionCacheTtlMs(env) !== 0;
 }
 
 /** A cached store is used without a look at the disk for 45 s; its own writes keep it true beyond that. @public */
 export function isSessionStoreCacheValid(cached: Pick<CachedSessionStore, "loadedAt">, nowMs: number = Date.now()): boolean {
-  return nowMs - cached.loadedAt < CACHE_TTL_MS;
+  return nowMs - cached.loadedAt < (sessionCacheTtlMs(process.env) ?? CACHE_TTL_MS);
 }
 
 /** All entries of a sessions.json, from the open store of that path or from the file. @public @throws SyntaxError on a damaged file */

@@ -50,6 +50,7 @@ export function sessionFreshness(updatedAt: number, policy: ResetPolicy, nowMs: 
 const KEPT_FIELDS = [
   "thinkingLevel", "verboseLevel", "reasoningLevel", "elevatedLevel", "ttsAuto", "execHost", "execSecurity", "execAsk", "execNode",
   "responseUsage", "providerOverride", "modelOverride", "authProfileOverride", "authProfileOverrideSource", "groupActivation",
+  "groupActivationNeedsSystemIntro", "forkedFromParent",
   "sendPolicy", "queueMode", "queueDebounceMs", "queueCap", "queueDrop", "label", "displayName", "spawnedBy", "spawnDepth",
   "chatType", "channel", "groupId", "subject", "groupChannel", "space", "origin", "deliveryContext", "lastChannel", "lastTo",
   "lastAccountId", "lastThreadId",

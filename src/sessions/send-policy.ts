@@ -9,12 +9,14 @@ export function resolveSendPolicy(cfg: OpenClawConfig, key: string, entry: Pick<
   if (entry?.sendPolicy) return entry.sendPolicy;
   const policy = cfg.session?.sendPolicy;
   const bare = key.replace(/^agent:[^:]+:/, "");
+  const chatType = entry?.chatType ?? /(?:^|:)(direct|group|channel):/.exec(bare)?.[1];
+  const channel = entry?.channel ?? /^([^:]+):(?:[^:]+:)?(?:direct|group|channel):/.exec(bare)?.[1];
   let allowed = false;
   for (const rule of policy?.rules ?? []) {
     const match = rule.match;
     const hits =
-      (match?.channel === undefined || match.channel.toLowerCase() === entry?.channel) &&
-      (match?.chatType === undefined || match.chatType === entry?.chatType) &&
+      (match?.channel === undefined || match.channel.toLowerCase() === channel?.toLowerCase()) &&
+      (match?.chatType === undefined || (match.chatType === "dm" ? "direct" : match.chatType) === chatType) &&
       (match?.keyPrefix === undefined || bare.startsWith(match.keyPrefix.toLowerCase()) || key.startsWith(match.keyPrefix.toLowerCase())) &&
       (match?.rawKeyPrefix === undefined || key.startsWith(match.rawKeyPrefix.toLowerCase()));
     if (!hits) continue;

@@ -15,10 +15,12 @@ import {
   type AgentRoots,
 } from "../routing/index.ts";
 import { appendTranscriptMessage } from "./append.ts";
-import { isSessionStoreCacheEnabled } from "./free-functions.ts";
+import { forkTranscript, mayFork } from "./fork.ts";
+import { sessionCacheTtlMs } from "./free-functions.ts";
 import { resolveTranscriptPath, transcriptFileName } from "./paths.ts";
 import { SESSION_STORE_CACHE } from "./process-registry.ts";
 import { archiveStamp, resetEntry } from "./reset.ts";
+import { createStoreCare } from "./store-care.ts";
 import { createSessionStore, type PendingSessionLog, type SessionStore } from "./session-store.ts";
 import type { TranscriptMessageBody } from "./transcript.ts";
 import type { SessionEntry, SessionPatch } from "./types.ts";
@@ -30,6 +32,9 @@ export interface SessionServiceOptions {
   readonly log: Logger;
   readonly pending?: PendingSessionLog | undefined;
   readonly withLock: <T>(path: string, write: () => Promise<T>) => Promise<T>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Runs, or has messages waiting: such a session is never cleaned away. */
+  readonly isActive?: ((key: string) => boolean) | undefined;
 }
 
 export type ArchiveReason = "reset" | "deleted";
@@ -50,6 +55,11 @@ export interface SessionService {
   /** The entry, made with a new session id where none was. */
   ensure(key: string, seed?: SessionPatch): Promise<{ entry: Readonly<SessionEntry>; created: boolean }>;
   update(key: string, patch: SessionPatch): Promise<Readonly<SessionEntry>>;
+  /**
+   * A thread's first entry, which goes on from its parent's conversation. Undefined when there is nothing to go on from:
+   * an unknown, empty or too large parent.
+   */
+  fork(key: string, parentKey: string): Promise<{ readonly sessionId: string; readonly sessionFile: string } | undefined>;
   reset(key: string, options?: { archive?: boolean; patch?: SessionPatch }): Promise<ResetResult>;
   /** `archived`: the transcript's new name. */
   remove(key: string, options: { deleteTranscript: boolean }): Promise<{ deleted: boolean; archived: string[] }>;
@@ -86,7 +96,10 @@ export function createSessionService(options: SessionServiceOptions): SessionSer
         log,
         pending: options.pending,
         withLock: options.withLock,
-        cacheEnabled: () => isSessionStoreCacheEnabled(options.config()),
+        cacheTtlMs: () => (options.config().session?.cache === false ? 0 : sessionCacheTtlMs(options.env ?? {})),
+        hooks: createStoreCare({
+          config: options.config, clock, log, isActive: (key) => options.isActive?.(key) === true, sessionsDir: (key) => agent(agentIdOf(key)).sessionsDir,
+        }),
       });
       opened.set(path, store);
       SESSION_STORE_CACHE.set(path, { store, loadedAt: clock.now(), storePath: path });
@@ -137,6 +150,11 @@ export function createSessionService(options: SessionServiceOptions): SessionSer
       const { entry } = await ensure(key);
       const store = storeFor(agentIdOf(key));
       return Object.keys(patch).length === 0 ? entry : store.update(key, patch);
+    },
+    async fork(key, parentKey) {
+      const parent = (await fresh(parentKey)).get(parentKey);
+      if (!parent || !mayFork(options.config(), parent)) return undefined;
+      return forkTranscript(transcriptPath(parentKey, parent), agent(agentIdOf(key)).workspaceDir, clock.now());
     },
     async reset(key, { archive: doArchive = true, patch } = {}) {
       const store = await fresh(key);

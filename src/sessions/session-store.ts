@@ -1,9 +1,8 @@
-import { copyFile, readFile, stat } from "node:fs/promises";
-import { isErrno, writeFileAtomic } from "../infra/atomic-file.ts";
+import { writeFileAtomic } from "../infra/atomic-file.ts";
 import type { Clock } from "../infra/clock.ts";
-import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
-import { serializeEntry, serializeStore, splitObjectMembers } from "./store-format.ts";
+import { createPauser, isSameStamp, readEntries, readStamp, SessionStoreError, toEntry, type FileStamp } from "./store-file.ts";
+import { serializeEntry, serializeStore } from "./store-format.ts";
 import type { SessionEntry, SessionPatch } from "./types.ts";
 
 /** Keeps changes that are not in the file yet, so that a killed process does not lose them. */
@@ -20,19 +19,21 @@ export interface SessionStoreOptions {
   readonly pending?: PendingSessionLog | undefined;
   /** Runs `write` while no other process writes the file. */
   readonly withLock: <T>(path: string, write: () => Promise<T>) => Promise<T>;
-  /** `session.cache !== false`; off means the file is read again whenever it may have changed. */
-  readonly cacheEnabled?: (() => boolean) | undefined;
+  /** How long the map in memory counts without a new reading of the file that seems unchanged, ms; default: as long as it seems so. 0: not at all. */
+  readonly cacheTtlMs?: (() => number | undefined) | undefined;
+  readonly hooks?: SessionStoreHooks | undefined;
+}
+
+/** Care for the file around a write; failures are logged and change nothing. */
+export interface SessionStoreHooks {
+  /** The file is about to be replaced. */
+  beforeWrite(path: string, sizeBytes: number): Promise<void>;
+  afterWrite(store: SessionStore): Promise<void>;
 }
 
 interface Slot {
   readonly json: string;
   entry: Readonly<SessionEntry> | undefined;
-}
-
-interface FileStamp {
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ino: number;
 }
 
 const WRITE_INTERVAL_MS = 1000;
@@ -46,8 +47,9 @@ const RETRY_MS = 5000;
  */
 export interface SessionStore {
   readonly path: string;
-  /** Call before a unit of work: picks up what another process wrote. @throws never; a bad file is set aside */
+  /** Call before a unit of work: picks up what another process wrote. A damaged file is set aside. @throws SessionStoreError */
   refresh(): Promise<void>;
+  /** Frozen, with all that is in it. */
   get(key: string): Readonly<SessionEntry> | undefined;
   keys(): string[];
   /** All entries, parsed in slices. */
@@ -71,6 +73,8 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let lastWriteAt = 0;
+  let loadedAt = 0;
+  let problem: string | undefined;
 
   const parse = (key: string, slot: Slot): Readonly<SessionEntry> | undefined => {
     if (slot.entry) return slot.entry;
@@ -79,40 +83,44 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     return entry;
   };
 
-  async function readStamp(): Promise<FileStamp | undefined> {
-    try {
-      const { size, mtimeMs, ino } = await stat(path);
-      return { size, mtimeMs, ino };
-    } catch (err) {
-      if (isErrno(err, "ENOENT")) return undefined;
-      throw err;
+  async function load(): Promise<void> {
+    const found = await readStamp(path);
+    if (loaded && isSameStamp(found, stamp) && clock.now() - loadedAt < (options.cacheTtlMs?.() ?? Number.POSITIVE_INFINITY)) return;
+    if (loaded && found === undefined && stamp === undefined) return;
+    const entries = found ? await readEntries(path, log) : new Map<string, SessionEntry>();
+    const pause = createPauser();
+    const fresh = new Map<string, Slot>();
+    for (const [key, entry] of entries) {
+      fresh.set(key, { json: serializeEntry(key, entry), entry });
+      await pause();
     }
+    adopt(fresh);
+    stamp = found;
+    loadedAt = clock.now();
+    loaded = true;
   }
 
-  async function load(): Promise<void> {
-    const found = await readStamp();
-    if (loaded && sameStamp(found, stamp) && options.cacheEnabled?.() !== false) return;
-    if (loaded && found === undefined && stamp === undefined) return;
-    const kept = new Map([...dirty].map((key) => [key, slots.get(key)] as const));
+  /** In one step: readers never see a part of the file, and changes made while it was read stay. */
+  function adopt(fresh: ReadonlyMap<string, Slot>): void {
+    const changed = new Map([...dirty].map((key) => [key, slots.get(key)] as const));
     slots.clear();
-    if (found) {
-      for (const [key, entry] of await readEntries(path, log)) slots.set(key, { json: serializeEntry(key, entry), entry });
-    }
-    for (const [key, slot] of kept) {
+    for (const [key, slot] of fresh) slots.set(key, slot);
+    for (const [key, slot] of changed) {
       if (slot) slots.set(key, slot);
       else slots.delete(key);
     }
-    if (!loaded) {
-      for (const { key, entryJson } of pending?.load(path) ?? []) {
-        const entry = entryJson === null ? undefined : toEntry(key, JSON.parse(entryJson));
-        if (entry) slots.set(key, { json: serializeEntry(key, entry), entry });
-        else slots.delete(key);
-        dirty.add(key);
-      }
-      if (dirty.size > 0) schedule();
+    if (!loaded) adoptPending(changed);
+  }
+
+  function adoptPending(changed: ReadonlyMap<string, unknown>): void {
+    for (const { key, entryJson } of pending?.load(path) ?? []) {
+      if (changed.has(key)) continue;
+      const entry = entryJson === null ? undefined : toEntry(key, JSON.parse(entryJson));
+      if (entry) slots.set(key, { json: serializeEntry(key, entry), entry });
+      else slots.delete(key);
+      dirty.add(key);
     }
-    stamp = found;
-    loaded = true;
+    if (dirty.size > 0) schedule();
   }
 
   function schedule(): void {
@@ -142,6 +150,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
       const keys = [...dirty];
       const parts = [...slots.values()].map((slot) => slot.json);
       dirty.clear();
+      if (stamp) await options.hooks?.beforeWrite(path, stamp.size);
       try {
         await writeFileAtomic(path, serializeStore(parts));
       } catch (err) {
@@ -149,19 +158,24 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
         throw err;
       }
       lastWriteAt = Date.now();
-      stamp = await readStamp();
+      stamp = await readStamp(path);
+      loadedAt = clock.now();
       pending?.clear(
         path,
         keys.filter((key) => !dirty.has(key)),
       );
     });
+    await options.hooks?.afterWrite(store);
   }
 
   function put(key: string, entry: SessionEntry): Readonly<SessionEntry> {
-    const frozen = Object.freeze({ ...stripUndefined(entry), sessionKey: key });
-    const json = serializeEntry(key, frozen);
+    const json = serializeEntry(key, entry);
+    const text = valueText(key, json);
+    // Read back from its text: what the caller goes on changing is not what others see.
+    const frozen = toEntry(key, JSON.parse(text));
+    if (!frozen) throw new TypeError(`The entry of session ${key} has no sessionId`);
     slots.set(key, { json, entry: frozen });
-    changed(key, valueText(key, json));
+    changed(key, text);
     return frozen;
   }
 
@@ -176,14 +190,19 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     return slot && parse(key, slot);
   };
 
-  return {
+  const store: SessionStore = {
     path,
     refresh() {
       loading ??= load()
-        .catch((err: unknown) => {
-          log.error("session store not readable", { path, err });
-          throw err;
-        })
+        .then(
+          () => void (problem = undefined),
+          (err: unknown) => {
+            const failure = err instanceof SessionStoreError ? err : new SessionStoreError(path, err);
+            if (failure.message !== problem) log.error("session store not readable", { path, err: failure });
+            problem = failure.message; // said once, not with every message
+            throw failure;
+          },
+        )
         .finally(() => (loading = undefined));
       return loading;
     },
@@ -191,14 +210,12 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     keys: () => [...slots.keys()],
     async entries() {
       const out: (readonly [string, Readonly<SessionEntry>])[] = [];
-      let since = performance.now();
+      const pause = createPauser();
       for (const key of [...slots.keys()]) {
         const entry = get(key);
         if (entry) out.push([key, entry]);
-        if (performance.now() - since > 8) {
-          await nextTick();
-          since = performance.now();
-        }
+        const turn = pause();
+        if (turn) await turn;
       }
       return out;
     },
@@ -228,87 +245,10 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
       }
     },
   };
+  return store;
 }
 
 /** The entry's own JSON within its line of the file, `  "<key>": {…}`. */
 function valueText(key: string, memberText: string): string {
   return memberText.slice(2 + JSON.stringify(key).length + 2);
-}
-
-const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function sameStamp(a: FileStamp | undefined, b: FileStamp | undefined): boolean {
-  return a?.size === b?.size && a?.mtimeMs === b?.mtimeMs && a?.ino === b?.ino;
-}
-
-function stripUndefined(entry: SessionEntry): SessionEntry {
-  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as unknown as SessionEntry;
-}
-
-/**
- * Reads the file; one that is no JSON is copied beside itself (`.corrupt.<ms>`) and every member that can still be
- * parsed is kept, so that the next write does not wipe what was there.
- */
-async function readEntries(path: string, log: Logger): Promise<[string, SessionEntry][]> {
-  const text = await readFile(path, "utf8");
-  if (text.trim() === "") return [];
-  let members: [string, string][];
-  try {
-    members = await splitObjectMembers(text, nextTick);
-  } catch (err) {
-    const backup = `${path}.corrupt.${Date.now()}`;
-    await copyFile(path, backup);
-    members = salvageMembers(text);
-    log.error("session store was damaged; a copy was kept", { path, backup, kept: members.length, reason: errorText(err) });
-  }
-  const entries = new Map<string, SessionEntry>();
-  for (const [rawKey, json] of members) {
-    const key = rawKey.toLowerCase().replace(/^(agent:[^:]+:(?:.*:)?)dm:/, "$1direct:");
-    const entry = parseMember(key, json);
-    if (!entry) continue;
-    const known = entries.get(key);
-    if (!known || known.updatedAt <= entry.updatedAt) entries.set(key, entry);
-  }
-  return [...entries];
-}
-
-function parseMember(key: string, json: string): SessionEntry | undefined {
-  try {
-    return toEntry(key, JSON.parse(json));
-  } catch {
-    return undefined; // a damaged member; its text is in the copy
-  }
-}
-
-/** Members of a torn file: everything up to the damage, found line by line at the two-space indent we write. */
-function salvageMembers(text: string): [string, string][] {
-  const members: [string, string][] = [];
-  const starts = [...text.matchAll(/^ {2}("(?:[^"\\]|\\.)*"): \{$/gm)];
-  for (const [index, start] of starts.entries()) {
-    const from = start.index + start[0].length - 1;
-    const until = starts[index + 1]?.index ?? text.length;
-    const end = text.lastIndexOf("\n  }", until);
-    if (end < from) continue;
-    members.push([JSON.parse(start[1] as string) as string, text.slice(from, end + 4)]);
-  }
-  return members;
-}
-
-/** Accepts what the reference wrote, older field names included. */
-function toEntry(key: string, raw: unknown): SessionEntry | undefined {
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return undefined;
-  const entry: Record<string, unknown> = { ...raw };
-  if (typeof entry["sessionId"] !== "string" || entry["sessionId"] === "") return undefined;
-  renameField(entry, "provider", "channel");
-  renameField(entry, "lastProvider", "lastChannel");
-  renameField(entry, "room", "groupChannel");
-  if (typeof entry["updatedAt"] !== "number") entry["updatedAt"] = 0;
-  entry["sessionKey"] = key;
-  return Object.freeze(entry) as unknown as SessionEntry;
-}
-
-function renameField(entry: Record<string, unknown>, from: string, to: string): void {
-  if (typeof entry[from] !== "string") return;
-  entry[to] ??= entry[from];
-  delete entry[from];
 }

@@ -24,6 +24,8 @@ export interface InboundSender {
   readonly username?: string | undefined;
   readonly tag?: string | undefined;
   readonly e164?: string | undefined;
+  /** Roles in the guild; bindings may ask for one. */
+  readonly roles?: readonly string[] | undefined;
 }
 
 export interface InboundChat {
@@ -34,6 +36,18 @@ export interface InboundChat {
   /** Topic or thread; part of the session key. */
   readonly threadId?: string | undefined;
   readonly isForum?: boolean | undefined;
+  readonly threadLabel?: string | undefined;
+  /** The chat that a thread with an id of its own belongs to; bindings of it apply to the thread. */
+  readonly parentId?: string | undefined;
+  /** A new thread goes on from the conversation it was opened in. */
+  readonly inheritsParent?: boolean | undefined;
+  readonly guildId?: string | undefined;
+  readonly teamId?: string | undefined;
+  /** `#general`, when `title` says more. */
+  readonly channelName?: string | undefined;
+  /** Server or workspace by name. */
+  readonly spaceName?: string | undefined;
+  readonly members?: string | undefined;
 }
 
 export interface InboundMentions {
@@ -50,6 +64,9 @@ export interface InboundReply {
   readonly body?: string | undefined;
   readonly sender?: string | undefined;
   readonly isQuote?: boolean | undefined;
+  readonly idFull?: string | undefined;
+  /** The quoted message was itself forwarded. */
+  readonly forward?: InboundForward | undefined;
 }
 
 export interface InboundForward {
@@ -59,6 +76,8 @@ export interface InboundForward {
   readonly username?: string | undefined;
   readonly title?: string | undefined;
   readonly signature?: string | undefined;
+  readonly chatType?: string | undefined;
+  readonly messageId?: string | undefined;
   readonly dateMs?: number | undefined;
 }
 
@@ -105,6 +124,13 @@ export interface InboundMessage {
   readonly groupSystemPrompt?: string | undefined;
   /** Skill names that the group's or topic's config allows; undefined means all. */
   readonly skillFilter?: readonly string[] | undefined;
+  /** An id that is unique over all chats, where `messageId` is not. */
+  readonly messageIdFull?: string | undefined;
+  /** The message that opened the thread, and what was said in it before the bot came. */
+  readonly threadStarter?: string | undefined;
+  readonly threadHistory?: string | undefined;
+  /** Lines about the message that the model may read but not obey. */
+  readonly untrustedContext?: readonly string[] | undefined;
   /** Further messages that were joined into this one (parts of a long text, an album). */
   readonly mergedMessageIds?: readonly string[] | undefined;
   /** Never debounced with neighbours (edited, callback). */

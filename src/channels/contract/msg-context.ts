@@ -10,6 +10,8 @@ export interface MsgContext {
   BodyForCommands?: string | undefined;
   CommandArgs?: string | undefined;
   Transcript?: string | undefined;
+  Prompt?: string | undefined;
+  MaxChars?: number | undefined;
   From?: string | undefined;
   To?: string | undefined;
   SessionKey?: string | undefined;
@@ -32,12 +34,20 @@ export interface MsgContext {
   ReplyToBody?: string | undefined;
   ReplyToSender?: string | undefined;
   ReplyToIsQuote?: boolean | undefined;
+  ReplyToForwardedFrom?: string | undefined;
+  ReplyToForwardedFromType?: string | undefined;
+  ReplyToForwardedFromId?: string | undefined;
+  ReplyToForwardedFromUsername?: string | undefined;
+  ReplyToForwardedFromTitle?: string | undefined;
+  ReplyToForwardedDate?: number | undefined;
   ForwardedFrom?: string | undefined;
   ForwardedFromType?: string | undefined;
   ForwardedFromId?: string | undefined;
   ForwardedFromUsername?: string | undefined;
   ForwardedFromTitle?: string | undefined;
   ForwardedFromSignature?: string | undefined;
+  ForwardedFromChatType?: string | undefined;
+  ForwardedFromMessageId?: string | undefined;
   ForwardedDate?: number | undefined;
   ThreadStarterBody?: string | undefined;
   ThreadHistoryBody?: string | undefined;
@@ -63,6 +73,14 @@ export interface MsgContext {
   MediaPaths?: string[] | undefined;
   MediaUrls?: string[] | undefined;
   MediaTypes?: string[] | undefined;
+  MediaDir?: string | undefined;
+  MediaRemoteHost?: string | undefined;
+  OutputDir?: string | undefined;
+  OutputBase?: string | undefined;
+  Sticker?: unknown;
+  MediaUnderstanding?: unknown[] | undefined;
+  MediaUnderstandingDecisions?: unknown[] | undefined;
+  LinkUnderstanding?: unknown[] | undefined;
   LocationLat?: number | undefined;
   LocationLon?: number | undefined;
   LocationAccuracy?: number | undefined;
@@ -76,4 +94,5 @@ export interface MsgContext {
   GatewayClientScopes?: string[] | undefined;
   Timestamp?: number | undefined;
   UntrustedContext?: string[] | undefined;
+  HookMessages?: string[] | undefined;
 }

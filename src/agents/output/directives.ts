@@ -30,13 +30,6 @@ export function parseReplyDirectives(raw: string): ReplyDirectives {
   return { text, mediaUrls: [...mediaUrls, ...media], replyToId, replyToCurrent, audioAsVoice };
 }
 
-/** Removes only the `[[…]]` tags, for text that is shown while it still grows; an unfinished tail is held back. */
-export function stripInlineTags(raw: string): string {
-  const text = replaceOutsideCode(raw, TAG, () => undefined);
-  const open = text.lastIndexOf("[[");
-  return open >= 0 && !text.includes("]]", open) && text.length - open < 80 ? text.slice(0, open) : text;
-}
-
 function replaceOutsideCode(text: string, pattern: RegExp, take: (match: RegExpExecArray) => void): string {
   if (!text.includes("[[")) return text;
   const spans = parseFenceSpans(text);
@@ -74,7 +67,7 @@ function takeMediaLines(text: string): { text: string; media: string[] } {
     }
     offset += line.length + 1;
   }
-  return { text: media.length > 0 ? kept.join("\n").replace(/^(?:[ \t]*\n)+/, "").trimEnd() : text, media };
+  return { text: media.length > 0 ? kept.join("\n").trimEnd() : text, media };
 }
 
 /** undefined when the line does not name a file or URL: then it is text. */

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createBlockCoalescer } from "./coalescer.ts";
-import { parseReplyDirectives, stripInlineTags } from "./directives.ts";
+import { parseReplyDirectives } from "./directives.ts";
 import type { ReplyPayload } from "./payload.ts";
-import { gateVisibleText, holdBackTokenTail, mayBecomeSilent } from "./silent.ts";
+import { readGrowingReply, readReply } from "./reply-text.ts";
+import { gateVisibleText, mayBecomeSilent } from "./silent.ts";
 import { createBlockTagState, stripBlockTags, type StripBlockTagsOptions } from "./strip-tags.ts";
 
 function strip(pieces: readonly string[], options: StripBlockTagsOptions = {}): string {
@@ -103,10 +104,17 @@ describe("reply directives", () => {
     }));
   });
 
-  it("holds back an unfinished tag while the text grows", () => {
-    expect(stripInlineTags("Hello [[reply_to:4")).toBe("Hello ");
-    expect(stripInlineTags("Hello [[reply_to:4]] you")).toBe("Hello you");
-    expect(stripInlineTags("a [[link]] b")).toBe("a [[link]] b");
+  it("leaves everything around directives byte for byte", () => {
+    const piece = fc.oneof(
+      fc.string({ unit: "grapheme", maxLength: 30 }).filter((value) => !/[[\]`~]|MEDIA|^\s|\s$/.test(value) && value !== ""),
+      fc.constantFrom("  indented  twice", "```py\ndef f():\n    return  1\n\n\n```", "a\n\n\nb", "\ttab"),
+    );
+    const tag = fc.constantFrom("[[reply_to_current]]", "[[ reply_to: 42 ]]", "[[audio_as_voice]]");
+    fc.assert(fc.property(piece, tag, piece, (before, mark, after) => {
+      expect(parseReplyDirectives(`${mark}\n${before}\n${after}`).text).toBe(`${before}\n${after}`);
+      expect(parseReplyDirectives(`${before}\n${after}\n${mark}`).text).toBe(`${before}\n${after}\n`);
+      expect(parseReplyDirectives(`${before}\nMEDIA:./a.png\n${after}`).text).toBe(`${before}\n${after.trimEnd()}`);
+    }), { numRuns: 300 });
   });
 });
 
@@ -141,8 +149,45 @@ describe("silent and heartbeat tokens", () => {
       for (let n = 0; n <= token.length; n++) expect(mayBecomeSilent(token.slice(0, n))).toBe(true);
     }
     expect(mayBecomeSilent("Now")).toBe(false);
-    expect(holdBackTokenTail("Text.\nNO_RE")).toBe("Text.\n");
-    expect(holdBackTokenTail("Text.\nNothing")).toBe("Text.\nNothing");
+  });
+});
+
+describe("a reply while it is being written", () => {
+  const texts = fc.array(
+    fc.constantFrom(
+      "NO_REPLY", "HEARTBEAT_OK", "**NO_REPLY**", "<b>HEARTBEAT_OK</b>", "word", "NOTE", "HE", "[[reply_to_current]]", "[[ reply_to: 42 ]]", "[[not a tag]]", "[", "\nMEDIA:./a.png\n",
+      "MEDIA", "\n```\nMEDIA:./no.png\n```\n", " ", "\n", "\n\n", ".", "!", "😀", "all quiet", "_", "  x",
+    ),
+    { maxLength: 12 },
+  ).map((list) => list.join(""));
+
+  it("only grows, and ends as what the whole says", () => {
+    fc.assert(fc.property(texts, sizes, (whole, cut) => {
+      let raw = "";
+      let shown = "";
+      for (const piece of pieces(whole, cut)) {
+        raw += piece;
+        const { text } = readGrowingReply(raw);
+        expect(text.startsWith(shown) || shown.startsWith(text)).toBe(true);
+        if (text.length > shown.length) shown = text;
+      }
+      const final = readReply(whole);
+      expect(final.silent ? "" : final.text).toSatisfy((text: string) => text.startsWith(shown) || shown.trim() === "" || text.trimEnd() === shown.trimEnd());
+    }), { numRuns: 2000 });
+  });
+
+  it.each([
+    ["NO_REPLY", []],
+    ["HEARTBEAT_OK all quiet", ["all"]],
+    ["<b>NO_REPLY</b>", []],
+    ["Here you are.\n\nNO_REPLY", ["Here you are."]],
+    ["It is fine. HEARTBEAT_OK", ["It is fine."]],
+    ["Look\nMEDIA:./a.png", ["Look"]],
+    ["[[reply_to_current]]NO_REPLY", []],
+  ])("never shows a piece of a token or directive: %j", (whole, seen) => {
+    const shown = [...whole].map((_, index) => readGrowingReply(whole.slice(0, index + 1)).text.trim());
+    for (const text of shown) expect(text).not.toMatch(/NO_|NO$|HEART|HEA$|MEDIA|\[\[|\b[NH]$/);
+    for (const text of seen) expect(shown).toContain(text);
   });
 });
 

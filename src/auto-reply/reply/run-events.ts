@@ -1,4 +1,4 @@
-import { gateVisibleText, parseReplyDirectives, type AgentEvent } from "../../agents/index.ts";
+import { readReply, type AgentEvent } from "../../agents/index.ts";
 
 /** `chat` events as clients see them. Source: spec gateway-protocol §5.2. */
 export interface ChatEvent {
@@ -66,8 +66,8 @@ export function createRunEvents(sinks: RunEventSinks, runId: string, sessionKey:
       if (sinks.now() - lastDeltaAt >= DELTA_INTERVAL_MS) delta();
     },
     final(text, usage) {
-      const gated = text === undefined ? undefined : gateVisibleText(parseReplyDirectives(text).text);
-      const shownText = gated && !gated.silent ? gated.text.trim() : undefined;
+      const reply = text === undefined ? undefined : readReply(text);
+      const shownText = reply && !reply.silent ? reply.text.trim() : undefined;
       end({ state: "final", ...(shownText ? { message: message(shownText) } : {}), ...(usage === undefined ? {} : { usage }) });
     },
     error: (errorMessage) => end({ state: "error", errorMessage }),

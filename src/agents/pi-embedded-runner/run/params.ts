@@ -3,7 +3,7 @@ import type { ReplyPayload } from "../../output/payload.ts";
 import type { ModelRef, ThinkLevel } from "../../models/types.ts";
 import type { ResolvedAgent } from "../../../routing/index.ts";
 import type { AgentTool } from "../../tools/contract.ts";
-import type { AgentEvent, EmbeddedPiRunResult } from "./types.ts";
+import type { MessagingSend, AgentEvent, EmbeddedPiRunResult } from "./types.ts";
 
 export type Lane = "main" | "subagent" | "cron" | "nested";
 

@@ -13,6 +13,7 @@ import { createLanes, type Lanes } from "./pi-embedded-runner/lanes.ts";
 import { assemblePrompt, createPromptCache } from "./pi-embedded-runner/prompt-assembly.ts";
 import { runEmbeddedPiAgent } from "./pi-embedded-runner/run.ts";
 import { announceCompaction } from "./pi-embedded-runner/run/compaction.ts";
+import { createImageStore } from "./pi-embedded-runner/run/images.ts";
 import { openRunTranscript } from "./pi-embedded-runner/run/open.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { EmbeddedPiRunResult, MessagingSend, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
@@ -125,7 +126,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     config, models: options.models, pi: () => (pi ??= loadPi()), lanes, transcripts: createTranscriptCache(), clock, log,
     stateDir: options.roots.stateDir, docsDir: options.docsDir, bundledSkillsDir: options.bundledSkillsDir, env: options.env,
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
-    sessions: options.sessions, onCompacted: options.onCompacted,
+    images: createImageStore(), sessions: options.sessions, onCompacted: options.onCompacted,
   };
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
   const seeded = new Set<string>();

@@ -1,3 +1,4 @@
+export { toModelImage, type ModelImage } from "./model-image.ts";
 export { sniffImageType } from "./mime.ts";
 export { inboundMediaDir, saveMedia } from "./store.ts";
 export { resolveOutboundMedia, type ResolvedMedia, type ResolveMediaOptions } from "./outbound.ts";

@@ -5,6 +5,7 @@ import type { SessionService } from "../../sessions/index.ts";
 import type { ModelService } from "../models/types.ts";
 import type { PiModules } from "../pi.ts";
 import type { Lanes } from "./lanes.ts";
+import type { ImageStore } from "./run/images.ts";
 import type { TranscriptCache } from "./session-manager-cache.ts";
 
 /** The world of the runner; one per gateway. */
@@ -25,6 +26,7 @@ export interface RunnerDeps {
   /** Ids of the channels that the message tool can reach. */
   readonly messageChannels: () => readonly string[];
   readonly messageToolHints: () => readonly string[];
+  readonly images: ImageStore;
   /** What sessions.json says of a conversation. */
   readonly sessions: Pick<SessionService, "get" | "update">;
   /** A conversation was compacted; `text` is for its next turn. */

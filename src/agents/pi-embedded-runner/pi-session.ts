@@ -71,23 +71,34 @@ function payloadTap(onPayload: ((payload: unknown) => void) | undefined): Simple
 /** The prepared model's own settings; retries are ours, so the client makes none. */
 export function requestOptions(prepared: PreparedModel): SimpleStreamOptions {
   const { params } = prepared;
-  const retention = params["cacheRetention"] ?? legacyRetention(params["cacheControlTtl"]);
+  const retention = cacheRetentionOf(prepared);
   return {
     ...(prepared.apiKey === undefined ? {} : { apiKey: prepared.apiKey }),
     ...(prepared.headers === undefined ? {} : { headers: { ...prepared.headers } }),
     ...(typeof params["temperature"] === "number" ? { temperature: params["temperature"] } : {}),
     ...(typeof params["maxTokens"] === "number" ? { maxTokens: params["maxTokens"] } : {}),
-    ...(retention === "none" || retention === "short" || retention === "long" ? { cacheRetention: retention } : {}),
+    ...(retention === undefined ? {} : { cacheRetention: retention }),
     maxRetries: 0,
   };
 }
 
-function legacyRetention(ttl: unknown): string | undefined {
+/** How long the provider is asked to keep the prompt; `cacheControlTtl` is the older spelling. */
+function cacheRetentionOf({ params }: PreparedModel): "none" | "short" | "long" | undefined {
+  const wanted = params["cacheRetention"];
+  if (wanted === "none" || wanted === "short" || wanted === "long") return wanted;
+  const ttl = params["cacheControlTtl"];
   return ttl === "1h" ? "long" : ttl === "5m" ? "short" : undefined;
 }
 
-/** One of our tools as Pi's: errors become error results, `guard` runs before anything takes effect. */
-export function toPiTool(tool: AgentTool, guard: (toolCallId: string) => Promise<void>, signal: AbortSignal): ToolDefinition {
+/** ms after which a prompt that was not used is no longer in the provider's cache. */
+export function cacheTtlMs(prepared: PreparedModel): number {
+  return cacheRetentionOf(prepared) === "long" ? 3_600_000 : 300_000;
+}
+
+/** One of our tools as Pi's: errors become error results, `guard` runs before anything takes effect, `storable` after it. */
+export function toPiTool(
+  tool: AgentTool, guard: (toolCallId: string) => Promise<void>, storable: (result: ToolResult) => Promise<ToolResult>, signal: AbortSignal,
+): ToolDefinition {
   const { prepare } = tool;
   return {
     name: tool.name,
@@ -100,7 +111,7 @@ export function toPiTool(tool: AgentTool, guard: (toolCallId: string) => Promise
       const stop = callSignal ? AbortSignal.any([callSignal, signal]) : signal;
       stop.throwIfAborted();
       const call = tool.execute(isRecord(params) ? params : {}, { toolCallId, signal: stop, onUpdate: (partial) => onUpdate?.(toPiResult(partial)) });
-      const result = await endsSoonAfter(stop, call, STOP_GRACE_MS, `${tool.name} was told to stop and did not; what it still does is not waited for.`);
+      const result = await storable(await endsSoonAfter(stop, call, STOP_GRACE_MS, `${tool.name} was told to stop and did not; what it still does is not waited for.`));
       if (result.isError) throw new ToolFailure(result);
       return toPiResult(result);
     },

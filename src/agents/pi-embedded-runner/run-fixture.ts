@@ -15,6 +15,7 @@ import type { RunnerDeps } from "./deps.ts";
 import { createLanes } from "./lanes.ts";
 import { createPromptCache, type PromptCache } from "./prompt-assembly.ts";
 import { runEmbeddedPiAgent } from "./run.ts";
+import { createImageStore } from "./run/images.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
 import type { EmbeddedPiRunResult } from "./run/types.ts";
 import { createTranscriptCache } from "./session-manager-cache.ts";
@@ -67,6 +68,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
   const path = join(dir, "s.jsonl");
   let transcripts = createTranscriptCache();
   let prompts: PromptCache = createPromptCache();
+  const images = createImageStore();
   let runs = 0;
 
   function stream(context: Context): AssistantMessageEventStream {
@@ -90,7 +92,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
   const models: ModelService = { ...service, prepare: async () => prepared };
   const deps = (): RunnerDeps => ({
     config: () => options.config ?? {}, models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts, clock, log: silentLogger,
-    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], stuckMs: 5000,
+    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images, stuckMs: 5000,
     sessions: {
       get: async () => entry,
       update: async (_key: string, patch: SessionPatch) => Object.assign(entry, patch),

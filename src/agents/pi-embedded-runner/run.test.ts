@@ -11,6 +11,7 @@ import type { RunnerDeps } from "./deps.ts";
 import { createLanes } from "./lanes.ts";
 import { createPromptCache } from "./prompt-assembly.ts";
 import { runEmbeddedPiAgent } from "./run.ts";
+import { createImageStore } from "./run/images.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
 import { createTranscriptCache } from "./session-manager-cache.ts";
 
@@ -33,7 +34,7 @@ async function world(stuckMs: number): Promise<World> {
       const models: ModelService = { ...service, prepare: async (ref, agentId) => ({ ...(await service.prepare({ provider: "offline", modelId: "guide" }, agentId)), ref, stream }) };
       const deps: RunnerDeps = {
         config: () => ({}), models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts: createTranscriptCache(), clock, log: silentLogger,
-        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], stuckMs,
+        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images: createImageStore(), stuckMs,
         sessions: { get: async () => undefined, update: async (_key, patch) => ({ sessionId: "s", updatedAt: 0, ...patch }) as never }, onCompacted: () => undefined,
       };
       const params: RunEmbeddedPiAgentParams = {

@@ -7,19 +7,20 @@ import type { PreparedModel, ThinkLevel } from "../../models/types.ts";
 import type { AssistantText, PiSubscription } from "../../pi-embedded-subscribe.ts";
 import { subscribeEmbeddedPiSession } from "../../pi-embedded-subscribe.ts";
 import type { PiModules } from "../../pi.ts";
-import type { AgentTool } from "../../tools/contract.ts";
+import { createLoopDetector, withLoopDetection } from "../../tool-loop-detection.ts";
 import { repairPairingOnDisk } from "../branch-rewrite.ts";
 import type { RunnerDeps } from "../deps.ts";
 import { prepareHistory } from "../history.ts";
 import { createRunRegistry } from "../model.ts";
-import { applySystemPromptOverrideToSession, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
+import { applySystemPromptOverrideToSession, cacheTtlMs, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
 import { usesReasoningTags } from "../prompt-assembly.ts";
 import { shapeForProvider } from "../provider-shape.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
 import { guardToolResults } from "../tool-result-guard.ts";
+import { storableResult } from "../tool-result-store.ts";
 import { resolveTranscriptPolicy } from "../transcript-policy.ts";
 import type { Steer } from "../runs.ts";
-import { createImageLoader } from "./images.ts";
+import { hydrateImages, type ImageHydrationOptions } from "./images.ts";
 import type { RunEmbeddedPiAgentParams } from "./params.ts";
 import { createSteering } from "./steering.ts";
 
@@ -46,13 +47,14 @@ export interface AttemptResult {
   /** The provider's or transport's failure of the last call, if it failed. */
   readonly error: string | undefined;
   readonly stalled: boolean;
+  /** The run was ended because the model went round in circles; what it was told. */
+  readonly loopEnd: string | undefined;
   readonly usage: Usage | undefined;
 }
 
 /** Silence before the first event, then between two events, after which a call counts as hung. */
 const FIRST_EVENT_MS = 300_000;
 const IDLE_MS = 120_000;
-const MAX_TOOL_LOOPS = 200;
 
 /** One try with one model and one key. Never rejects for what the model or a tool does; rejects when the disk refuses. */
 export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptResult> {
@@ -61,14 +63,20 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   const tools = new Map(params.tools.map((tool) => [tool.name, tool]));
   const callMessages = new Map<string, object>();
   const steering = createSteering(() => deps.clock.now());
+  const loops = createLoopDetector({ ...deps.config().tools?.loopDetection, ...params.agent.config?.tools?.loopDetection });
+  let loopEnd: string | undefined;
   const { custom } = splitSdkTools(params.tools, (tool) =>
     toPiTool(
-      steering.guard(withLoopLimit(tool)),
+      steering.guard(withLoopDetection(tool, loops, (text) => {
+        loopEnd ??= text;
+        agent.abort();
+      })),
       async (toolCallId) => {
         // A tool takes effect only when the call is on disk: a restart then knows that it may have run.
         const message = callMessages.get(toolCallId);
         if (message) await transcript.persisted(message);
       },
+      (result) => storableResult(result, deps.stateDir),
       input.signal,
     ),
   );
@@ -94,15 +102,17 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
 
   routeRequests(agent, pi, prepared, { ready: () => transcript.flush() });
   applySystemPromptOverrideToSession(session, input.systemPrompt);
-  const images = createImageLoader({
+  const images: ImageHydrationOptions = {
+    store: deps.images,
     workspaceDir: params.agent.workspaceDir,
-    allowedRoots: [join(deps.stateDir, "media")],
+    allowedRoots: params.isOwner && (params.channel?.chatType ?? "direct") === "direct" ? "anywhere" : [join(deps.stateDir, "media")],
     maxSidePx: deps.config().agents?.defaults?.imageMaxDimensionPx ?? 1200,
+    cacheTtlMs: cacheTtlMs(prepared),
     log: deps.log,
-  });
+  };
   agent.transformContext = async (messages) => {
     const history = guardToolResults(prepareHistory(messages, params.historyLimit), prepared.contextTokens);
-    return prepared.model.input.includes("image") ? images.hydrate(history) : history;
+    return prepared.model.input.includes("image") ? hydrateImages(history, images) : history;
   };
   const { convertToLlm } = agent;
   const policy = resolveTranscriptPolicy(prepared.model);
@@ -170,19 +180,8 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
     blocksSent: sub.blocksSent,
     error: stalled ? "the model stopped sending (idle timeout)" : (failed ?? (thrown === undefined ? undefined : thrown instanceof Error ? thrown.message : String(thrown))),
     stalled,
+    loopEnd,
     usage: last?.usage,
-  };
-}
-
-/** A model that calls tools without end is stopped by an error that it can read. */
-function withLoopLimit(tool: AgentTool): AgentTool {
-  let calls = 0;
-  return {
-    ...tool,
-    execute(args, ctx) {
-      if (++calls > MAX_TOOL_LOOPS) throw new Error(`${tool.name} was called ${MAX_TOOL_LOOPS} times in this run. Stop and tell the person what is going on.`);
-      return tool.execute(args, ctx);
-    },
   };
 }
 

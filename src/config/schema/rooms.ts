@@ -16,6 +16,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
   "agents",
   "tools",
   "bindings",
+  "broadcast",
   "messages",
   "commands",
   "session",
@@ -27,12 +28,12 @@ export const HONOURED_PREFIXES: readonly string[] = [
 /** Parts of honoured sections that have no effect yet; `*` stands for any one key or list item. */
 const WITHOUT_EFFECT: readonly string[] = [
   ...["agents.defaults", "agents.list.*"].flatMap((agent) => [
-    `${agent}.memorySearch`, `${agent}.contextPruning`, `${agent}.humanDelay`, `${agent}.imageModel`, `${agent}.cliBackends`,
-    `${agent}.elevatedDefault`, `${agent}.timeFormat`, `${agent}.compaction.memoryFlush`, `${agent}.compaction.maxHistoryShare`, `${agent}.mediaMaxMb`,
+    `${agent}.memorySearch`, `${agent}.humanDelay`, `${agent}.imageModel`, `${agent}.cliBackends`,
+    `${agent}.elevatedDefault`, `${agent}.timeFormat`, `${agent}.mediaMaxMb`,
   ]),
   "agents.defaults.subagents.allowAgents", "agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.model", "agents.defaults.subagents.thinking",
   "agents.list.*.subagents", "session.agentToAgent", "session.threadBindings",
-  "messages.tts", "messages.statusReactions", "messages.messagePrefix", "tools.elevated", "tools.links", "tools.loopDetection",
+  "messages.tts", "messages.statusReactions", "messages.messagePrefix", "tools.elevated", "tools.links",
   "tools.media", "tools.sessions", "tools.subagents", "tools.web", "tools.agentToAgent", "tools.exec.safeBins", "tools.exec.safeBinTrustedDirs",
   "tools.exec.safeBinProfiles", "tools.exec.applyPatch", "tools.exec.node", "tools.message.broadcast", "tools.message.crossContext.marker",
   "commands.bash", "commands.bashForegroundMs", "commands.config", "commands.debug", "commands.nativeSkills", "commands.restart",

@@ -10,6 +10,7 @@ import type { PiModules } from "../../pi.ts";
 import { createLoopDetector, withLoopDetection } from "../../tool-loop-detection.ts";
 import { repairPairingOnDisk } from "../branch-rewrite.ts";
 import type { RunnerDeps } from "../deps.ts";
+import { pruneHistory, resolvePruning } from "../context-pruning.ts";
 import { prepareHistory } from "../history.ts";
 import { createRunRegistry } from "../model.ts";
 import { applySystemPromptOverrideToSession, cacheTtlMs, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
@@ -110,8 +111,10 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
     cacheTtlMs: cacheTtlMs(prepared),
     log: deps.log,
   };
+  const pruning = resolvePruning(deps.config(), prepared.ref);
   agent.transformContext = async (messages) => {
-    const history = guardToolResults(prepareHistory(messages, params.historyLimit), prepared.contextTokens);
+    const spoken = prepareHistory(messages, params.historyLimit);
+    const history = guardToolResults(pruning ? pruneHistory(spoken, pruning, prepared.contextTokens) : spoken, prepared.contextTokens);
     return prepared.model.input.includes("image") ? hydrateImages(history, images) : history;
   };
   const { convertToLlm } = agent;

@@ -1,21 +1,23 @@
-import { formatModelRef, type ActiveRun, type AgentRuntime, type BlockReplyConfig, type EmbeddedPiRunResult, type HeartbeatRun, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
+import { formatModelRef, type AgentEvent, type ActiveRun, type AgentRuntime, type EmbeddedPiRunResult, type HeartbeatRun, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, GroupToolPolicy, MsgContext, OutboundMedia } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Authority, DeliveryResult, Outbox, PreviewLog } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
 import { resolveOutboundMedia, type ResolveMediaOptions } from "../media/index.ts";
-import type { SessionEntry, SessionService } from "../sessions/index.ts";
+import type { SessionService } from "../sessions/index.ts";
 import { fallbackChange } from "./fallback-notice.ts";
 import { channelSection, subsection } from "./channel-section.ts";
-import { sendAckReaction } from "./reply/ack-reaction.ts";
-import { createChannelSink, type ChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
+import { acknowledge } from "./reply/ack-reaction.ts";
+import { resolveBlockReply } from "./reply/block-config.ts";
+import { createChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
+import { finalPayloads } from "./reply/final-payloads.ts";
 import { resolveResponsePrefix } from "./reply/prefix.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
-import { appendLine, usageLine } from "./reply/shape.ts";
+import { activeModelOf, createRunDelivery, type RunDelivery, type RunEnding } from "./reply/run-delivery.ts";
 import { chatTypeOf, runChannel } from "./run-channel.ts";
 import type { RunHints } from "./run-hints.ts";
-import { resolveRunSettings } from "./run-settings.ts";
+import { resolveRunSettings, type RunSettings } from "./run-settings.ts";
 import { recordRun } from "./run-record.ts";
 
 export interface TurnDeps {
@@ -84,18 +86,9 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     cfg, agents: deps.agents, agentId: input.agentId, entry, ctx: input.ctx, isGroup, hints: { thinking: input.thinking, model: input.model, ...input.hints },
   });
   const { model: choice, thinking, verbose } = settings;
-  const blockReply = input.route && input.plugin ? resolveBlockReply(cfg, input.plugin, input.route.accountId) : undefined;
-  const sink = input.route && input.plugin ? channelSink(deps, cfg, input, input.plugin, input.route, choice, thinking, agent.config?.identity?.name, agent.workspaceDir, blockReply === undefined) : undefined;
-  const typingMode = cfg.session?.typingMode ?? cfg.agents?.defaults?.typingMode ?? (isGroup && !input.ctx?.WasMentioned ? "message" : "instant");
-
-  if (typingMode === "instant") sink?.typing.start();
-  const removeAck =
-    input.route && input.plugin && input.prompt !== undefined
-      ? sendAckReaction({
-          cfg, plugin: input.plugin, route: input.route, isGroup, wasMentioned: input.ctx?.WasMentioned === true, log: deps.log,
-          section: channelSection(cfg, input.route.channel, input.route.accountId), identityEmoji: agent.config?.identity?.emoji,
-        })
-      : undefined;
+  const delivery = input.route && input.plugin ? openDelivery(deps, cfg, input, { plugin: input.plugin, route: input.route, settings, agent }) : undefined;
+  const notices = input.notices ?? [];
+  await delivery?.begin(notices);
   let result: EmbeddedPiRunResult;
   let abortedBy: ActiveRun["abortedBy"];
   let run: ActiveRun | undefined;
@@ -110,8 +103,12 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
         timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
         lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin: input.plugin, route: input.route }), isOwner: input.authority.isOwner,
         ownerIds: input.ownerIds, historyLimit: resolveHistoryLimit(cfg, input.sessionKey, input.ctx), skillFilter: input.skillFilter, groupPolicy: input.groupPolicy,
-        heartbeat: input.heartbeat, onAgentEvent: (event) => events.emit(event),
-        ...(sink ? sinkCallbacks(sink, blockReply, typingMode) : {}),
+        heartbeat: input.heartbeat,
+        onAgentEvent(event) {
+          delivery?.follow(event);
+          events.emit(event);
+        },
+        ...delivery?.callbacks,
       },
       (begun) => {
         run = begun;
@@ -120,8 +117,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     );
     abortedBy = run?.abortedBy;
   } catch (err) {
-    await sink?.discardPreview();
-    sink?.typing.stop();
+    await delivery?.fail();
     throw err;
   }
   const suspended = abortedBy === "shutdown";
@@ -130,16 +126,9 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     const chosen = { selectedProvider: choice.provider, selectedModel: choice.modelId, activeProvider: choice.provider, activeModel: choice.modelId };
     events.emit({ stream: "lifecycle", data: { phase: "fallback_cleared", ...chosen, previousActiveModel: change.clearedFrom } });
   }
-  const shaped = shapePayloads(cfg, entry, change && verbose !== "off" ? { ...input, notices: [...(input.notices ?? []), change.notice] } : input, result);
-  let delivered: Promise<readonly DeliveryResult[]> = Promise.resolve([]);
-  try {
-    if (suspended) await sink?.discardPreview();
-    else if (result.meta.aborted && result.meta.abortReason !== "timeout") await sink?.discardPreview();
-    else if (sink) ({ done: delivered } = await sink.finals(shaped));
-    if (!suspended) removeAck?.();
-  } finally {
-    sink?.typing.stop();
-  }
+  const changeNotice = change && verbose !== "off" ? [change.notice] : [];
+  const shaped = finalPayloads({ result, sessionKey: input.sessionKey, responseUsage: entry.responseUsage, notices: [...(delivery ? [] : notices), ...changeNotice] });
+  const { done: delivered = Promise.resolve([]) } = (await delivery?.finish(shaped, endingOf(result, suspended))) ?? {};
   // The answer is out: a disk that refuses its statistics does not make it a failure.
   await recordRun(deps, input.sessionKey, entry, choice, result).catch((err: unknown) => deps.log.error("usage of the run not recorded", { sessionKey: input.sessionKey, err }));
   const announce = (): void => {
@@ -148,21 +137,41 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
   return { result, payloads: shaped, suspended, delivered, announce };
 }
 
-function sinkCallbacks(sink: ChannelSink, blockReply: BlockReplyConfig | undefined, typingMode: string): Partial<Parameters<AgentRuntime["run"]>[0]> {
-  const heard = (): void => {
-    if (typingMode !== "never") sink.typing.start();
-  };
+function endingOf({ meta }: EmbeddedPiRunResult, suspended: boolean): RunEnding {
+  if (suspended) return "suspended";
+  if (meta.aborted && meta.abortReason !== "timeout") return "stopped";
+  return meta.error ? "error" : "done";
+}
+
+interface DeliveryPlace {
+  readonly plugin: ChannelPlugin;
+  readonly route: ReplyRoute;
+  readonly settings: RunSettings;
+  readonly agent: ReturnType<AgentRuntime["agent"]>;
+}
+
+/** How this run shows in its chat. `follow` hears of every event of the run. */
+function openDelivery(deps: TurnDeps, cfg: OpenClawConfig, input: TurnInput, { plugin, route, settings, agent }: DeliveryPlace): RunDelivery & { follow(event: Pick<AgentEvent, "stream" | "data">): void } {
+  const isGroup = chatTypeOf(input.ctx) !== "direct";
+  const wasMentioned = input.ctx?.WasMentioned === true;
+  const identity = agent.config?.identity;
+  let active = settings.model;
+  const blockReply = input.heartbeat ? undefined : resolveBlockReply(cfg, plugin, route.accountId, agent.config?.humanDelay);
+  const sink = createChannelSink({
+    cfg, plugin, route, runId: input.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, allowPreview: blockReply === undefined && !input.heartbeat,
+    prefix: () => resolveResponsePrefix(cfg, route.channel, route.accountId, { ...active, thinkingLevel: settings.thinking, identityName: identity?.name }),
+    typingIntervalMs: (cfg.session?.typingIntervalSeconds ?? cfg.agents?.defaults?.typingIntervalSeconds ?? TYPING_INTERVAL_SEC) * 1000,
+    resolveMedia: (source, asVoice) => toOutboundMedia(deps, agent.workspaceDir, source, asVoice),
+  });
+  const status = input.prompt === undefined || input.heartbeat
+    ? undefined
+    : acknowledge({ cfg, plugin, route, isGroup, wasMentioned, log: deps.log, section: channelSection(cfg, route.channel, route.accountId), identityEmoji: identity?.emoji });
+  const typingMode = cfg.session?.typingMode ?? cfg.agents?.defaults?.typingMode ?? (isGroup && !wasMentioned ? "message" : "instant");
+  const delivery = createRunDelivery({ sink, status, blockReply, reasoning: settings.reasoning, typingMode: input.heartbeat ? "never" : typingMode });
   return {
-    blockReply,
-    ...(blockReply ? { onBlockReply: (payload: ReplyPayload) => sink.block(payload) } : {}),
-    onToolSummary: (payload: ReplyPayload) => sink.block(payload),
-    onToolStart: heard,
-    onPartialReply: (text: string) => {
-      heard();
-      sink.partial(text);
-    },
-    onReasoningStream: () => {
-      if (typingMode === "thinking") sink.typing.start();
+    ...delivery,
+    follow(event) {
+      active = activeModelOf(event) ?? active;
     },
   };
 }
@@ -179,44 +188,9 @@ export async function redeliverFinals(
   await sink.finals(payloads);
 }
 
-function channelSink(
-  deps: TurnDeps, cfg: OpenClawConfig, input: TurnInput, plugin: ChannelPlugin, route: ReplyRoute, model: ModelRef, thinking: string,
-  identityName: string | undefined, workspaceDir: string, allowPreview: boolean,
-): ChannelSink {
-  const prefix = resolveResponsePrefix(cfg, route.channel, route.accountId, { provider: model.provider, modelId: model.modelId, thinkingLevel: thinking, identityName });
-  return createChannelSink({
-    cfg, plugin, route, runId: input.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, prefix: () => prefix, allowPreview,
-    typingIntervalMs: (cfg.session?.typingIntervalSeconds ?? cfg.agents?.defaults?.typingIntervalSeconds ?? TYPING_INTERVAL_SEC) * 1000,
-    resolveMedia: (source, asVoice) => toOutboundMedia(deps, workspaceDir, source, asVoice),
-  });
-}
-
 export async function toOutboundMedia(deps: Pick<TurnDeps, "stateDir" | "fetchUrl">, workspaceDir: string, source: string, asVoice: boolean): Promise<OutboundMedia | { readonly error: string }> {
   const media = await resolveOutboundMedia(source, { workspaceDir, stateDir: deps.stateDir, fetchUrl: deps.fetchUrl });
   return "error" in media || !asVoice ? media : { ...media, asVoice: true };
-}
-
-/** Block streaming is off unless the channel or the defaults switch it on. Source: spec agent-pipeline-output §6.2. */
-function resolveBlockReply(cfg: OpenClawConfig, plugin: ChannelPlugin, accountId: string): BlockReplyConfig | undefined {
-  const section = channelSection(cfg, plugin.id, accountId);
-  const on = typeof section["blockStreaming"] === "boolean" ? section["blockStreaming"] : cfg.agents?.defaults?.blockStreamingDefault === "on";
-  if (!on) return undefined;
-  const defaults = cfg.agents?.defaults;
-  const limit = typeof section["textChunkLimit"] === "number" ? section["textChunkLimit"] : (plugin.outbound?.textLimit.max ?? 4000);
-  const maxChars = Math.min(defaults?.blockStreamingChunk?.maxChars ?? 1200, limit);
-  const minChars = Math.min(defaults?.blockStreamingChunk?.minChars ?? 800, maxChars);
-  const own = section["blockStreamingCoalesce"] as { minChars?: number; maxChars?: number; idleMs?: number } | undefined;
-  const channelDefault = plugin.streaming?.blockStreamingCoalesceDefaults;
-  const general = defaults?.blockStreamingCoalesce;
-  return {
-    breakAt: defaults?.blockStreamingBreak ?? "text_end",
-    chunk: { minChars, maxChars, breakPreference: defaults?.blockStreamingChunk?.breakPreference ?? "paragraph", flushOnParagraph: section["chunkMode"] === "newline" },
-    coalesce: {
-      minChars: own?.minChars ?? channelDefault?.minChars ?? general?.minChars ?? minChars,
-      maxChars: Math.min(own?.maxChars ?? general?.maxChars ?? limit, limit),
-      idleMs: own?.idleMs ?? channelDefault?.idleMs ?? general?.idleMs ?? 1000,
-    },
-  };
 }
 
 /** Turn limit of the channel for direct or group chats; the main session has none. Source: spec agent-pipeline §5.3. */
@@ -232,18 +206,6 @@ function resolveHistoryLimit(cfg: OpenClawConfig, key: string, ctx: MsgContext |
 }
 
 const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
-
-function shapePayloads(cfg: OpenClawConfig, entry: Readonly<SessionEntry>, input: TurnInput, result: EmbeddedPiRunResult): ReplyPayload[] {
-  // Once blocks went out, the text is there already; what else the run produced (errors, warnings) still goes.
-  let payloads = result.blocksSent ? result.payloads.filter((payload) => payload.isError) : [...result.payloads];
-  if (input.route === undefined) payloads = payloads.filter((payload) => !payload.isReasoning || payload.text);
-  const usage = entry.responseUsage;
-  if ((usage === "tokens" || usage === "full" || usage === "on") && payloads.some((payload) => payload.text && !payload.isError)) {
-    payloads = appendLine(payloads, usageLine(result, usage === "full" ? "full" : "tokens", input.sessionKey, result.meta.agentMeta.usage.cost !== 0));
-  }
-  const notices = (input.notices ?? []).map((text): ReplyPayload => ({ text }));
-  return [...notices, ...payloads];
-}
 
 function endChat(events: RunEvents, abortedBy: ActiveRun["abortedBy"], partial: string | undefined, result: EmbeddedPiRunResult, payloads: readonly ReplyPayload[]): void {
   const { meta } = result;

@@ -2,6 +2,7 @@ import type { ChannelPlugin } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Logger } from "../../infra/log.ts";
 import type { ReplyRoute } from "./channel-sink.ts";
+import { createStatusReactions, type StatusReactions } from "./status-reactions.ts";
 
 export interface AckInput {
   readonly cfg: OpenClawConfig;
@@ -18,21 +19,25 @@ export interface AckInput {
 const DEFAULT_EMOJI = "👀";
 
 /**
- * Shows that a message was taken, by a reaction on it; the result removes it when the config wants that.
- * Source: spec channels §2.6 (ack reaction).
+ * Shows by a reaction on the message that it was taken, and with `messages.statusReactions` what becomes of it.
+ * undefined where there are no reactions, or out of `messages.ackReactionScope`. Source: spec agent-pipeline-output §6.7.
  */
-export function sendAckReaction(input: AckInput): (() => void) | undefined {
-  const { cfg, plugin, route, section } = input;
+export function acknowledge(input: AckInput): StatusReactions | undefined {
+  const { cfg, plugin, route, section, log } = input;
   const react = plugin.outbound?.react;
   const configured = typeof section["ackReaction"] === "string" ? section["ackReaction"] : cfg.messages?.ackReaction;
   const emoji = configured ?? input.identityEmoji ?? DEFAULT_EMOJI;
   const { messageId } = route;
   if (!react || emoji === "" || messageId === undefined || !isInScope(cfg.messages?.ackReactionScope ?? "group-mentions", input)) return undefined;
-  const set = (value: string): void => {
-    react(cfg, { accountId: route.accountId, to: route.to, threadId: route.threadId }, messageId, value).catch((err: unknown) => input.log.debug("acknowledging reaction failed", { err }));
-  };
-  set(emoji);
-  return cfg.messages?.removeAckAfterReply ? () => set("") : undefined;
+  const set = (value: string): Promise<void> => react(cfg, { accountId: route.accountId, to: route.to, threadId: route.threadId }, messageId, value);
+  const removeAtEnd = cfg.messages?.removeAckAfterReply === true;
+  const status = cfg.messages?.statusReactions;
+  if (status?.enabled) return createStatusReactions({ config: status, queuedEmoji: emoji, removeAtEnd, set, log });
+
+  const trySet = (value: string): void => void set(value).catch((err: unknown) => log.debug("acknowledging reaction failed", { err }));
+  trySet(emoji);
+  const nothing = (): void => undefined;
+  return { alive: nothing, thinking: nothing, tool: nothing, clear: nothing, end: () => (removeAtEnd ? trySet("") : undefined) };
 }
 
 function isInScope(scope: string, { isGroup, wasMentioned }: Pick<AckInput, "isGroup" | "wasMentioned">): boolean {

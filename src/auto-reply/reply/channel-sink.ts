@@ -35,7 +35,10 @@ export interface ChannelSinkOptions {
 
 export interface ChannelSink {
   readonly typing: TypingLoop;
+  /** The answer so far; shown where there is a preview. */
   partial(text: string): void;
+  /** Something said before the answer; journaled at once. */
+  notice(index: number, text: string): Promise<void>;
   /** Journals one block; resolves when it is journaled, not when it is sent. */
   block(payload: ReplyPayload): Promise<void>;
   /** Journals the final payloads. `done` tells their fate. */
@@ -100,6 +103,10 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
     );
   }
 
+  async function post(id: string, payload: ReplyPayload): Promise<void> {
+    for (const fate of await enqueue(id, payload)) fate.catch((err: unknown) => log.error("message not delivered", { err }));
+  }
+
   async function closePreview(): Promise<void> {
     const open = preview;
     preview = undefined;
@@ -124,9 +131,10 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
       }
       preview?.update(applyPrefix(options.prefix(), text));
     },
+    notice: (index, text) => post(`${options.runId}:notice:${index}`, { text }),
     async block(payload) {
       typing.touch();
-      for (const fate of await enqueue(`${options.runId}:block:${blocks++}`, payload)) fate.catch((err: unknown) => log.error("block not delivered", { err }));
+      await post(`${options.runId}:block:${blocks++}`, payload);
     },
     async finals(payloads) {
       const fates: Promise<DeliveryResult>[] = [];

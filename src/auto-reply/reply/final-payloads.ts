@@ -1,0 +1,27 @@
+import type { EmbeddedPiRunResult, ReplyPayload } from "../../agents/index.ts";
+import type { SessionEntry } from "../../sessions/index.ts";
+import { appendLine, usageLine } from "./shape.ts";
+
+export interface FinalPayloadsInput {
+  readonly result: EmbeddedPiRunResult;
+  readonly sessionKey: string;
+  readonly responseUsage: SessionEntry["responseUsage"];
+  /** Said before the answer. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * What is sent when a run is over: notices, the answer, the usage line under its last text. Once blocks went out the text
+ * is there already; what else the run produced still goes. Source: spec agent-pipeline-output §6.6.
+ */
+export function finalPayloads({ result, sessionKey, responseUsage, notices }: FinalPayloadsInput): ReplyPayload[] {
+  const payloads = result.blocksSent ? result.payloads.filter((payload) => payload.isError || payload.isReasoning) : [...result.payloads];
+  return [...notices.map((text): ReplyPayload => ({ text })), ...withUsage(payloads)];
+
+  function withUsage(list: readonly ReplyPayload[]): readonly ReplyPayload[] {
+    if (responseUsage !== "tokens" && responseUsage !== "full" && responseUsage !== "on") return list;
+    const line = usageLine(result, responseUsage === "full" ? "full" : "tokens", sessionKey, result.meta.agentMeta.usage.cost !== 0);
+    if (list.some((payload) => payload.text && !payload.isError && !payload.isReasoning)) return appendLine(list, line);
+    return result.blocksSent ? [...list, { text: line }] : list;
+  }
+}

@@ -4,6 +4,7 @@ import type { DeliveryResult, Inbox, InboxRow, PendingHistory, SystemEvents } fr
 import { sleep } from "../infra/backoff.ts";
 import { errorText } from "../infra/errors.ts";
 import { createKeyedQueue } from "../infra/keyed-queue.ts";
+import { resolveSessionKey } from "../routing/index.ts";
 import { isAbortRequest } from "./abort-words.ts";
 import { createAgentTurns, type AgentRequest } from "./agent-turn.ts";
 import type { CommandServices } from "./commands/contract.ts";
@@ -96,7 +97,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     }),
     stop: (sessionKey, rows) => stopAll(sessionKey, "stop", rows),
   });
-  const intake = createIntake({ ...deps, arrive, isDraining, sendPlain: answers.sendPlain });
+  const intake = createIntake({ ...deps, arrive, arriveInTurn, isDraining, sendPlain: answers.sendPlain });
   const replay = createReplay({ ...deps, answers, workers, turns, prepare, arrive });
   const runAgent = createAgentTurns(deps);
 
@@ -119,7 +120,16 @@ export function createConversation(deps: ConversationDeps): Conversation {
     const last = rows.at(-1);
     if (!last) return;
     const overtakes = last.authority.commandAuthorized && isAbortRequest(last.message.text);
-    background(rows, () => (overtakes ? handle(rows) : inOrder(last.client?.sessionKey ?? chatKey(last.message), () => handle(rows))));
+    background(rows, () => (overtakes ? handle(rows) : inOrder(last.client?.sessionKey ?? `${chatKey(last.message)}|${last.agentId ?? ""}`, () => handle(rows))));
+  }
+
+  function arriveInTurn(rows: readonly InboxRow[]): void {
+    background(rows, async () => {
+      for (const row of rows) {
+        await handle([row]);
+        await workers.whenIdle(resolveSessionKey(deps.config(), row.message, row.agentId).sessionKey);
+      }
+    });
   }
 
   async function stopAll(sessionKey: string, by: "rpc" | "stop", asking: readonly InboxRow[]): Promise<{ runIds: string[]; queued: number }> {

@@ -30,7 +30,7 @@ export function createDebouncer(options: DebouncerOptions): Debouncer {
     take(row) {
       const { message } = row;
       const delay = options.delayMs(message.channel);
-      const key = `${chatKey(message)}|${message.sender.id}`;
+      const key = `${chatKey(message)}|${message.sender.id}|${row.agentId ?? ""}`;
       const text = message.text.trim();
       if (delay <= 0 || message.noDebounce === true || (message.media?.length ?? 0) > 0 || text === "" || text.startsWith("/") || isAbortRequest(text)) {
         flush(key); // what was said before goes first

@@ -4,7 +4,7 @@ import { dedupeKey, type Authority, type Inbox, type InboxItem, type InboxRow, t
 import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
-import { resolveSessionKey } from "../routing/index.ts";
+import { resolveBroadcast, resolveSessionKey } from "../routing/index.ts";
 import { createDebouncer } from "./debounce.ts";
 import type { ReceivedMedia } from "./inbound-context.ts";
 import { chatKey } from "./inbox-rows.ts";
@@ -42,6 +42,8 @@ export interface IntakeDeps {
   readonly isDraining: () => boolean;
   /** Messages that were accepted and belong together. */
   arrive(rows: readonly InboxRow[]): void;
+  /** One message for several agents, of whom each answers before the next one reads it. */
+  arriveInTurn(rows: readonly InboxRow[]): void;
 }
 
 export interface Intake {
@@ -95,10 +97,14 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   function accept(key: string, message: InboundMessage, verdict: AdmitVerdict & { kind: "run" }): ReceiveOutcome {
     const authority: Authority = { source: message.channel, senderId: message.sender.id, isOwner: verdict.isOwner, commandAuthorized: verdict.commandAuthorized };
-    const accepted = inbox.accept(key, { message, authority, wasMentioned: verdict.wasMentioned });
+    const item: InboxItem = { message, authority, wasMentioned: verdict.wasMentioned };
+    const broadcast = resolveBroadcast(deps.config(), message);
+    const [first, ...others] = (broadcast?.agentIds ?? []).map((agentId): InboxItem => ({ ...item, agentId }));
+    const accepted = inbox.accept(key, [first ?? item, ...others]);
     if (accepted.kind === "duplicate") return { kind: "duplicate" };
-    debouncer.take(accepted.row);
-    return { kind: "accepted", id: accepted.row.id };
+    if (broadcast?.strategy === "sequential") deps.arriveInTurn(accepted.rows);
+    else for (const row of accepted.rows) debouncer.take(row);
+    return { kind: "accepted", id: accepted.rows[0].id };
   }
 
   async function receiveEvent(event: InboundSystemEvent): Promise<ReceiveOutcome> {
@@ -123,8 +129,8 @@ export function createIntake(deps: IntakeDeps): Intake {
       message, authority, wasMentioned: false,
       client: { sessionKey: client.sessionKey, runId: client.runId, thinking: client.thinking, timeoutMs: client.timeoutMs, attachments: client.attachments },
     };
-    const accepted = inbox.accept(dedupeKey(message), item);
-    if (accepted.kind === "accepted") deps.arrive([accepted.row]);
+    const accepted = inbox.accept(dedupeKey(message), [item]);
+    if (accepted.kind === "accepted") deps.arrive(accepted.rows);
   }
 
   return { receive, receiveEvent, sendChat, close: () => debouncer.clear() };

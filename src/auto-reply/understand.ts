@@ -46,7 +46,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const { client } = last;
     const { agentId, sessionKey, parentSessionKey } = client
       ? { agentId: sessions.agentIdOf(client.sessionKey), sessionKey: client.sessionKey, parentSessionKey: undefined }
-      : resolveSessionKey(cfg, message);
+      : resolveSessionKey(cfg, message, last.agentId);
     const authority = weakest(rows);
     const finish = (): void => inbox.finish(rows.map((row) => row.id));
 

@@ -252,14 +252,14 @@ describe("inbox", () => {
     const dir = tempState();
     const journal = openTemp(dir);
     const inbox = createInbox(journal, clock);
-    const accepted = ["1", "2", "3"].map((id) => inbox.accept(dedupeKey(message(id)), item(id)));
-    const ids = accepted.map((outcome) => (outcome.kind === "accepted" ? outcome.row.id : ""));
+    const accepted = ["1", "2", "3"].map((id) => inbox.accept(dedupeKey(message(id)), [item(id)]));
+    const ids = accepted.map((outcome) => (outcome.kind === "accepted" ? outcome.rows[0].id : ""));
     inbox.bindRun([ids[1] as string], "run-2", "agent:main:main");
     inbox.finish([ids[0] as string]);
     journal.close();
 
     const again = createInbox(openTemp(dir), clock);
-    expect(again.accept(dedupeKey(message("1")), item("1"))).toEqual({ kind: "duplicate" });
+    expect(again.accept(dedupeKey(message("1")), [item("1")])).toEqual({ kind: "duplicate" });
     expect(again.seen(dedupeKey(message("2")))).toBe(true);
     expect(again.unfinished().map((row) => [row.message.messageId, row.runId, row.attempts])).toEqual([["2", "run-2", 1], ["3", undefined, 0]]);
     expect(again.countUnfinished()).toBe(2);
@@ -276,8 +276,8 @@ describe("inbox", () => {
     const inbox = createInbox(journal, clock);
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
-    expect(() => inbox.accept("k", { ...item("1"), ...circular })).toThrow(TypeError);
-    expect(inbox.accept("k", item("1")).kind).toBe("accepted");
+    expect(() => inbox.accept("k", [{ ...item("1"), ...circular }])).toThrow(TypeError);
+    expect(inbox.accept("k", [item("1")]).kind).toBe("accepted");
   });
 });
 

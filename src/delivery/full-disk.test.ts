@@ -49,11 +49,11 @@ it("an answer is sent while the disk is full, and its end is written down when t
 it("a message that is done stays done though the disk refused to note it, and new ones are refused meanwhile", () => {
   const { journal, refuse } = open();
   const inbox = createInbox(journal, clock);
-  const first = inbox.accept("1", item("1"));
+  const first = inbox.accept("1", [item("1")]);
   refuse(true);
-  inbox.finish(first.kind === "accepted" ? [first.row.id] : []);
-  expect(() => inbox.accept("2", item("2"))).toThrow(/readonly/);
+  inbox.finish(first.kind === "accepted" ? [first.rows[0].id] : []);
+  expect(() => inbox.accept("2", [item("2")])).toThrow(/readonly/);
   refuse(false);
-  expect(inbox.accept("2", item("2")).kind).toBe("accepted");
+  expect(inbox.accept("2", [item("2")]).kind).toBe("accepted");
   expect(inbox.unfinished().map((row) => row.message.messageId)).toEqual(["2"]);
 });

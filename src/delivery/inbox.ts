@@ -18,6 +18,8 @@ export interface InboxItem {
   readonly message: InboundMessage;
   readonly authority: Authority;
   readonly wasMentioned: boolean;
+  /** One of several agents that read the message; without it the bindings decide. */
+  readonly agentId?: string | undefined;
   /** Set for messages of clients: the session they name and the run id they wait for. */
   readonly client?:
     | {
@@ -39,7 +41,7 @@ export interface InboxRow extends InboxItem {
   readonly attempts: number;
 }
 
-export type AcceptOutcome = { readonly kind: "accepted"; readonly row: InboxRow } | { readonly kind: "duplicate" };
+export type AcceptOutcome = { readonly kind: "accepted"; readonly rows: readonly [InboxRow, ...InboxRow[]] } | { readonly kind: "duplicate" };
 
 const DEDUPE_TTL_MS = 24 * 60 * 60_000;
 const DEDUPE_MAX = 50_000;
@@ -47,8 +49,8 @@ const DEDUPE_MAX = 50_000;
 export interface Inbox {
   /** True when this key was seen within 24 h; remembers it otherwise. */
   seen(key: string): boolean;
-  /** @throws Error when the journal cannot be written: then the platform must not be told "received" */
-  accept(key: string, item: InboxItem): AcceptOutcome;
+  /** One message, as a row for each that reads it. @throws Error when the journal cannot be written: then the platform must not be told "received" */
+  accept(key: string, items: readonly [InboxItem, ...InboxItem[]]): AcceptOutcome;
   bindRun(ids: readonly string[], runId: string, sessionKey: string): void;
   /** Never throws: what the disk refuses is written with the next change, and repeated by the next process if none comes. */
   finish(ids: readonly string[]): void;
@@ -98,15 +100,19 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
     return changes === 0;
   }
 
+  function insert(item: InboxItem): InboxRow {
+    const id = randomUUID();
+    const seq = Number(nextSeq.get()?.["seq"] ?? 1);
+    insertItem.run(id, seq, item.message.channel, item.message.accountId, JSON.stringify(item), clock.now());
+    return { ...item, id, seq, runId: undefined, sessionKey: undefined, atMs: clock.now(), attempts: 0 };
+  }
+
   return {
     seen: rememberKey,
-    accept(key, item) {
+    accept(key, [first, ...others]) {
       const outcome = journal.transaction<AcceptOutcome>(() => {
         if (rememberKey(key)) return { kind: "duplicate" };
-        const id = randomUUID();
-        const seq = Number(nextSeq.get()?.["seq"] ?? 1);
-        insertItem.run(id, seq, item.message.channel, item.message.accountId, JSON.stringify(item), clock.now());
-        return { kind: "accepted", row: { ...item, id, seq, runId: undefined, sessionKey: undefined, atMs: clock.now(), attempts: 0 } };
+        return { kind: "accepted", rows: [insert(first), ...others.map(insert)] };
       });
       finish([]);
       return outcome;

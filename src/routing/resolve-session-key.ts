@@ -26,16 +26,19 @@ export interface ResolvedSession {
   readonly parentSessionKey: string | undefined;
 }
 
-/** The agent and the session of a message: bindings, then the chat's key by `session.scope` and `session.dmScope`. Source: spec agent-pipeline §2. */
-export function resolveSessionKey(cfg: OpenClawConfig, place: ChatPlace): ResolvedSession {
+/**
+ * The agent and the session of a message: bindings, unless `broadcastTo` names the agent, then the chat's key by
+ * `session.scope` and `session.dmScope`. Source: spec agent-pipeline §2.
+ */
+export function resolveSessionKey(cfg: OpenClawConfig, place: ChatPlace, broadcastTo?: string): ResolvedSession {
   const { chat } = place;
   const peerId = chat.type === "direct" ? place.sender.id : chat.id;
-  const { agentId } = resolveRoute(cfg, {
+  const agentId = broadcastTo ?? resolveRoute(cfg, {
     channel: place.channel, accountId: place.accountId, peer: { kind: chat.type, id: peerId },
     parentPeer: chat.parentId === undefined ? undefined : { kind: chat.type, id: chat.parentId },
     guildId: chat.guildId, teamId: chat.teamId, roles: place.sender.roles,
-  });
-  if (cfg.session?.scope === "global") return { agentId, sessionKey: "global", parentSessionKey: undefined };
+  }).agentId;
+  if (cfg.session?.scope === "global" && broadcastTo === undefined) return { agentId, sessionKey: "global", parentSessionKey: undefined };
   const key = (peer: string, threadId: string | undefined): string =>
     buildPeerSessionKey({
       agentId, channel: place.channel, accountId: place.accountId, chatType: chat.type, peerId: peer, threadId, isForum: chat.isForum,

@@ -69,3 +69,31 @@ it("one session for everything: channels and clients talk in it, and each answer
   expect(texts(telegram)).toEqual(["in one place"]);
   expect(await g.gateway.context.sessions.get("global")).toBeDefined();
 });
+
+it.each(["parallel", "sequential"])("a broadcast group is read by several agents (%s), each once and in a session of its own", async (strategy) => {
+  await using telegram = await startFakeTelegram();
+  const group = telegram.group(-100, "Team");
+  await using model = await startMockModel((mock) => {
+    mock.on({ model: "gpt-one" }, { content: "one says hi" }, { latency: 200 });
+    mock.on({ model: "gpt-two" }, { content: "two says hi" });
+  });
+  const { mock } = (model.config["models"] as { providers: { mock: { models: Record<string, unknown>[] } } }).providers;
+  mock.models = ["gpt-one", "gpt-two"].map((id) => ({ ...mock.models[0], id, name: id }));
+  await using g = await startTestGateway({
+    config: {
+      ...model.config, broadcast: { strategy, "-100": ["one", "two", "unknown"] }, agents: { list: [{ id: "one", model: "mock/gpt-one" }, { id: "two", model: "mock/gpt-two" }] },
+      channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url, streamMode: "off", groups: { "-100": { requireMention: false } }, groupAllowFrom: ["*"] } },
+    },
+  });
+  await g.gateway.ready;
+
+  telegram.text("good morning all", { chat: group, messageId: 500 });
+  await telegram.waitUntil(() => texts(telegram).length === 2);
+  telegram.text("good morning all", { chat: group, messageId: 500 });
+  await telegram.waitUntil(() => telegram.pendingUpdates() === 0);
+
+  expect(strategy === "sequential" ? texts(telegram) : texts(telegram).toSorted()).toEqual(["one says hi", "two says hi"]);
+  const sessions = await g.gateway.context.sessions.all();
+  expect(sessions.map(({ key }) => key).toSorted()).toEqual(["agent:one:telegram:group:-100", "agent:two:telegram:group:-100"]);
+  expect(model.mock.getRequests()).toHaveLength(2);
+});

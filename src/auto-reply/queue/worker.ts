@@ -39,6 +39,7 @@ type QueuePlace = Pick<Prepared, "message" | "plugin">;
 interface SessionState extends TurnSession {
   /** Who takes from the queue; undefined when the session is free. */
   worker: object | undefined;
+  idle: Promise<void>;
   /** The latest message: its channel's settings apply. */
   place: QueuePlace | undefined;
   /** Merge key of the running batch. */
@@ -60,6 +61,8 @@ export interface SessionWorkers {
   /** Takes away what waits; its rows are the caller's. */
   clear(sessionKey: string): Prepared[];
   isBusy(sessionKey: string): boolean;
+  /** Resolves when nothing runs or waits any more. */
+  whenIdle(sessionKey: string): Promise<void>;
   depth(sessionKey: string): number;
 }
 
@@ -72,7 +75,7 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
     const known = states.get(key);
     if (known) return known;
     const session: SessionState = {
-      worker: undefined, place: undefined, current: undefined, first: [], queue: new SessionQueue(), steered: [], dropped: [],
+      worker: undefined, idle: Promise.resolve(), place: undefined, current: undefined, first: [], queue: new SessionQueue(), steered: [], dropped: [],
       takeSteered() {
         const taken = session.steered.filter((entry) => entry.taken);
         session.steered = session.steered.filter((entry) => !entry.taken);
@@ -129,7 +132,9 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
   function start(sessionKey: string, session: SessionState, rows: readonly InboxRow[]): void {
     const me = {};
     session.worker = me;
-    deps.background(rows, () => work(sessionKey, session, me));
+    const done = Promise.withResolvers<void>();
+    session.idle = done.promise;
+    deps.background(rows, () => work(sessionKey, session, me).finally(done.resolve));
   }
 
   async function work(sessionKey: string, session: SessionState, me: object): Promise<void> {
@@ -198,6 +203,7 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
       return [...unread, ...session.queue.clear()];
     },
     isBusy: (sessionKey) => states.get(sessionKey)?.worker !== undefined || agents.runs.bySession(sessionKey).length > 0,
+    whenIdle: (sessionKey) => states.get(sessionKey)?.idle ?? Promise.resolve(),
     depth: (sessionKey) => states.get(sessionKey)?.queue.depth ?? 0,
   };
 }

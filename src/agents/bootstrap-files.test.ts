@@ -61,6 +61,20 @@ describe("workspace files of a run", () => {
     expect(bootstrapFiles.every((file) => file.rawChars === 5000)).toBe(true);
   });
 
+  it("names nothing more once fewer than 64 characters are left", async () => {
+    await write("AGENTS.md", "a".repeat(950));
+    await write("TOOLS.md", "t".repeat(950));
+    const { bootstrapFiles, contextFiles } = await resolveBootstrapContextForRun({ workspaceDir: dir, config: limits(2000, 1000), audience: "full", includeMemory: false });
+    expect(contextFiles.map((file) => file.path)).toEqual([join(dir, "AGENTS.md")]);
+    expect(bootstrapFiles.find((file) => file.fileName === "SOUL.md")).toMatchObject({ missing: true, content: "" });
+  });
+
+  it("a subagent or cron job gets the five files about who and how", async () => {
+    for (const name of ["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"]) await write(name, "x");
+    const files = await resolveBootstrapFilesForRun({ workspaceDir: dir, audience: "reduced", includeMemory: true });
+    expect(files.map((file) => file.fileName)).toEqual(["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md"]);
+  });
+
   it("does not follow a link out of the workspace", async () => {
     const outside = await mkdtemp(join(tmpdir(), "outside-"));
     await writeFile(join(outside, "secret.md"), "secret");

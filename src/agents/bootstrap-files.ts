@@ -55,7 +55,7 @@ export async function resolveBootstrapFilesForRun(params: BootstrapParams): Prom
     if (raw === undefined) {
       // Optional files are not announced as missing: HEARTBEAT.md and BOOTSTRAP.md come and go.
       if (name === "HEARTBEAT.md" || name === "BOOTSTRAP.md") continue;
-      const content = `[MISSING] Expected at: ${filePath}`;
+      const content = remaining < MIN_REMAINING_CHARS ? "" : truncateText(`[MISSING] Expected at: ${filePath}`, remaining);
       files.push({ fileName: name, filePath, content, rawChars: 0, missing: true });
       remaining -= content.length;
       continue;

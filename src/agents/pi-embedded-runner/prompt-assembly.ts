@@ -1,14 +1,16 @@
 import { hostname, release, type as osType } from "node:os";
-import { resolveBootstrapContextForRun, resolveBootstrapMaxChars, resolveBootstrapTotalMaxChars } from "../bootstrap-files.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { sessionKeyKind } from "../../routing/index.ts";
+import { resolveBootstrapContextForRun, resolveBootstrapMaxChars, resolveBootstrapTotalMaxChars, type BootstrapAudience } from "../bootstrap-files.ts";
 import { formatModelRef, type PreparedModel } from "../models/types.ts";
 import { buildSkillsSnapshot, loadSkills } from "../skills/index.ts";
 import type { AgentTool } from "../tools/contract.ts";
 import type { SkillsSnapshot } from "../../sessions/index.ts";
 import type { RunnerDeps } from "./deps.ts";
-import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
+import type { RunChannelContext, RunEmbeddedPiAgentParams } from "./run/params.ts";
 import type { SystemPromptReport } from "./run/types.ts";
 import { resolveSandboxInfo } from "./sandbox-info.ts";
-import { buildSystemPrompt } from "./system-prompt.ts";
+import { buildSystemPrompt, toolList } from "./system-prompt.ts";
 
 export const HEARTBEAT_PROMPT =
   "Read HEARTBEAT.md in the workspace if it is there and do exactly what it says. Do not pick up or repeat tasks from earlier conversations. If nothing needs attention, answer HEARTBEAT_OK.";
@@ -52,6 +54,19 @@ export function usesReasoningTags(provider: string): boolean {
   return TAG_PROVIDERS.test(provider);
 }
 
+/** Subagents and cron jobs get the files about who and how, not those about the day's business. Source: spec agent-pipeline §5.1. */
+function audienceOf({ promptMode, sessionKey }: Pick<RunEmbeddedPiAgentParams, "promptMode" | "sessionKey">): BootstrapAudience {
+  return promptMode === "full" && sessionKeyKind(sessionKey) !== "cron" ? "full" : "reduced";
+}
+
+/** How freely the agent may react with emojis; channels without reactions say nothing about it. */
+function resolveReactionLevel(cfg: OpenClawConfig, channel: RunChannelContext | undefined): "minimal" | "extensive" | undefined {
+  if (channel?.channel !== "telegram" && channel?.channel !== "signal") return undefined;
+  const section = cfg.channels?.[channel.channel];
+  const level = section?.accounts?.[channel.accountId ?? "default"]?.reactionLevel ?? section?.reactionLevel ?? "minimal";
+  return level === "minimal" || level === "extensive" ? level : undefined;
+}
+
 export async function assemblePrompt(
   deps: RunnerDeps,
   params: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey" | "sessionId" | "promptMode" | "includeMemory" | "extraSystemPrompt" | "channel" | "ownerIds" | "skillFilter" | "thinking" | "reasoning">,
@@ -67,7 +82,7 @@ export async function assemblePrompt(
   if (!parts) {
     const [bootstrap, skills] = await Promise.all([
       resolveBootstrapContextForRun({
-        workspaceDir: agent.workspaceDir, config: cfg, audience: params.promptMode === "full" ? "full" : "reduced",
+        workspaceDir: agent.workspaceDir, config: cfg, audience: audienceOf(params),
         includeMemory: params.includeMemory, warn: (message) => deps.log.warn(message),
       }),
       loadSkills({ workspaceDir: agent.workspaceDir, stateDir: deps.stateDir, bundledDir: deps.bundledSkillsDir, env: deps.env, config: cfg, log: deps.log }),
@@ -85,8 +100,8 @@ export async function assemblePrompt(
     skillsPrompt: parts.skills.prompt, modelAliases: aliases, ownerIds: params.ownerIds, docsDir: deps.docsDir,
     timeZone: cfg.agents?.defaults?.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     sandbox, extraSystemPrompt: params.extraSystemPrompt, messageChannels: deps.messageChannels(), messageToolHints: deps.messageToolHints(),
-    reactionLevel: undefined, reasoningTags: usesReasoningTags(prepared.ref.provider),
-    heartbeatPrompt: agent.isDefault ? heartbeat : undefined, reasoningLevel: params.reasoning,
+    reactionLevel: resolveReactionLevel(cfg, params.channel), reasoningTags: usesReasoningTags(prepared.ref.provider),
+    heartbeatPrompt: agent.isDefault ? heartbeat : "(configured)", reasoningLevel: params.reasoning,
     runtime: {
       agentId: agent.id, host: hostname(), repoRoot: cfg.agents?.defaults?.repoRoot, os: `${osType()} ${release()} (${process.arch})`,
       node: process.version, model: formatModelRef(prepared.ref), defaultModel: formatModelRef(defaultChoice.ref),
@@ -99,10 +114,9 @@ export async function assemblePrompt(
     const { bootstrap, skills } = parts as CachedParts;
     const projectChars = bootstrap.contextFiles.reduce((sum, file) => sum + file.content.length, 0);
     const entries = tools.map((tool) => {
-      const schema = JSON.stringify(tool.parameters);
       const properties: unknown = "properties" in tool.parameters ? tool.parameters.properties : undefined;
       return {
-        name: tool.name, summaryChars: tool.summary.length, schemaChars: schema.length + tool.description.length,
+        name: tool.name, summaryChars: tool.description.length, schemaChars: JSON.stringify(tool.parameters).length,
         propertiesCount: typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0,
       };
     });
@@ -120,7 +134,7 @@ export async function assemblePrompt(
         promptChars: skills.prompt.length,
         entries: [...skills.prompt.matchAll(/ {2}<skill>\n {4}<name>([^<]*)<\/name>[\s\S]*?<\/skill>/g)].map((match) => ({ name: match[1] ?? "", blockChars: match[0].length })),
       },
-      tools: { listChars: tools.reduce((sum, tool) => sum + tool.name.length + tool.summary.length + 5, 0), schemaChars: entries.reduce((sum, entry) => sum + entry.schemaChars, 0), entries },
+      tools: { listChars: toolList(tools).length, schemaChars: entries.reduce((sum, entry) => sum + entry.schemaChars, 0), entries },
     };
   }
 }

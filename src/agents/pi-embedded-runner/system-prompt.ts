@@ -79,10 +79,10 @@ export function buildSystemPrompt(input: SystemPromptInput): string {
     full &&
       "## Reply Tags\nTo answer a message as a reply where the platform can: [[reply_to_current]] or [[reply_to:<id>]] (only with an id you were given), anywhere in the text; tags are removed before sending.",
     full && messaging(input, has("message")),
-    full && input.mode === "full" && has("tts") && "## Voice (TTS)\nUse tts only when speech is wanted.",
+    full && has("tts") && "## Voice (TTS)\nUse tts only when speech is wanted.",
     input.extraSystemPrompt?.trim() && `${full ? "## Group Chat Context" : "## Subagent Context"}\n${input.extraSystemPrompt.trim()}`,
-    input.reactionLevel === "minimal" && "## Reactions\nReact with an emoji only where it truly says more than words: at most once in five to ten exchanges.",
-    input.reactionLevel === "extensive" && "## Reactions\nReact with emojis freely where a person would.",
+    input.reactionLevel === "minimal" && has("message") && "## Reactions\nReact with an emoji only where it truly says more than words: at most once in five to ten exchanges.",
+    input.reactionLevel === "extensive" && has("message") && "## Reactions\nReact with emojis freely where a person would.",
     input.reasoningTags &&
       "## Reasoning Format\nPut all reasoning inside <think>…</think>. Put what the person shall read inside <final>…</final>; only that is shown.",
     projectContext(input.contextFiles),
@@ -147,7 +147,7 @@ function messaging(input: SystemPromptInput, hasMessageTool: boolean): string {
 
 function projectContext(files: readonly EmbeddedContextFile[]): string | undefined {
   if (files.length === 0) return undefined;
-  const soul = files.some((file) => /(^|[\\/])SOUL\.md$/.test(file.path)) ? "\nSOUL.md is your manner: be it, do not talk about it." : "";
+  const soul = files.some((file) => /(^|[\\/])SOUL\.md$/.test(file.path) && !file.content.startsWith("[MISSING]")) ? "\nSOUL.md is your manner: be it, do not talk about it." : "";
   return `# Project Context\nFiles of the workspace:${soul}\n${files.map((file) => `## ${cleanPath(file.path)}\n${file.content}`).join("\n")}`;
 }
 

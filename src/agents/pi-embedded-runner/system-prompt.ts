@@ -94,19 +94,22 @@ export function buildSystemPrompt(input: SystemPromptInput): string {
   return sections.filter((section): section is string => typeof section === "string" && section !== "").join("\n");
 }
 
-function tooling(input: SystemPromptInput): string {
+/** The tools as the prompt lists them. */
+export function toolList(tools: readonly Pick<AgentTool, "name" | "summary">[]): string {
   const rank = (name: string): number => {
     const at = TOOL_ORDER.indexOf(name);
     return at < 0 ? TOOL_ORDER.length : at;
   };
-  const tools = input.tools.toSorted((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name, "en"));
-  const lines = tools.map((tool) => `- ${tool.name}: ${tool.summary}`);
+  return tools.toSorted((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name, "en")).map((tool) => `- ${tool.name}: ${tool.summary}`).join("\n");
+}
+
+function tooling({ tools }: SystemPromptInput): string {
   const notes = [
     "TOOLS.md tells about this setup; it grants no tools.",
     tools.some((tool) => tool.name === "process") && "For long work start exec with yieldMs or background and wait with process poll; do not poll in tight loops.",
     tools.some((tool) => tool.name === "sessions_spawn") && "Give large side tasks to a subagent (sessions_spawn); its result comes back by itself.",
   ].filter(Boolean);
-  return `## Tooling\nTools you may use (names are case-sensitive):\n${lines.join("\n")}\n${notes.join("\n")}`;
+  return `## Tooling\nTools you may use (names are case-sensitive):\n${toolList(tools)}\n${notes.join("\n")}`;
 }
 
 function memoryRecall(input: SystemPromptInput): string {

@@ -1,53 +1,72 @@
-import { formatModelRef } from "../../agents/index.ts";
+import { formatModelRef, type ModelRef } from "../../agents/index.ts";
+import { errorText } from "../../infra/errors.ts";
 import { sessionKeyKind } from "../../routing/index.ts";
-import { formatZonedStamp, resolveUserZone } from "../envelope.ts";
-import { formatElapsed } from "../envelope.ts";
+import type { SessionEntry } from "../../sessions/index.ts";
+import { formatElapsed, formatZonedStamp, resolveUserZone } from "../envelope.ts";
 import { resolveQueueSettings } from "../queue/settings.ts";
 import { formatTokenCount } from "../reply/shape.ts";
+import { asElevatedLevel } from "../run-hints.ts";
 import type { CommandServices } from "./contract.ts";
 import type { CommandServicesDeps } from "./services.ts";
+import { readCalls, sumUsage } from "./usage-cost.ts";
 
-/** The lines of /status; a line with nothing to say is absent. Source: spec agent-pipeline-output §8.4. */
+/** The lines of /status; a line with nothing to say is absent. Never a key. Source: spec agent-pipeline-output §8.4. */
 export async function buildStatusText(deps: CommandServicesDeps, services: CommandServices, sessionKey: string): Promise<string> {
   const cfg = deps.config();
   const entry = await deps.sessions.get(sessionKey);
   const agentId = deps.sessions.agentIdOf(sessionKey);
   const { ref, reason } = await services.currentModel(sessionKey);
   const thinking = entry?.thinkingLevel ?? cfg.agents?.defaults?.thinkingDefault ?? (await deps.agents.models.defaultThinking(ref, agentId));
-  const auth = await authLine(deps, ref, agentId);
   const now = deps.clock.now();
-  const queue = resolveQueueSettings(cfg, entry?.lastChannel ?? "webchat", entry);
-  const depth = services.queueDepth(sessionKey);
   const kind = sessionKeyKind(sessionKey);
   const lines: (string | undefined)[] = [
     `🦞 OpenClaw ${deps.version}`,
     `🕒 ${formatZonedStamp(now, resolveUserZone(cfg))}`,
     `🧠 Model: ${formatModelRef(ref)} (${reason})`,
-    auth,
-    entry?.model && entry.modelProvider && `${entry.modelProvider}/${entry.model}` !== formatModelRef(ref) ? `↪️ Last answer came from: ${entry.modelProvider}/${entry.model}` : undefined,
-    entry?.inputTokens !== undefined ? `🧮 Tokens: ${formatTokenCount(entry.inputTokens + (entry.cacheRead ?? 0) + (entry.cacheWrite ?? 0))} in / ${formatTokenCount(entry.outputTokens ?? 0)} out` : undefined,
+    await authLine(deps, ref, agentId),
+    fallbackLine(entry, ref),
+    tokenLine(entry),
+    await costLine(deps, sessionKey, entry),
     cacheLine(entry),
     contextLine(entry),
     `🧹 Compactions: ${entry?.compactionCount ?? 0}`,
     `🧵 Session: ${sessionKey} • ${entry ? `updated ${formatElapsed(now - entry.updatedAt) ?? "0s"} ago` : "not begun"}`,
-    `⚙️ Runtime: direct · Think: ${thinking}${entry?.verboseLevel && entry.verboseLevel !== "off" ? ` · verbose${entry.verboseLevel === "full" ? ":full" : ""}` : ""} · Reasoning: ${entry?.reasoningLevel ?? "off"}`,
+    `⚙️ ${runtimeLine(deps, entry, thinking)}`,
     kind === "group" || kind === "channel" ? `👥 Activation: ${entry?.groupActivation ?? "mention"}` : undefined,
-    `🪢 Queue: ${queue.mode} (depth ${depth}${depth > 0 ? ` · debounce ${queue.debounceMs} ms · cap ${queue.cap} · drop ${queue.drop}` : ""})`,
+    queueLine(deps, entry, services.queueDepth(sessionKey)),
     entry?.sendPolicy === "deny" ? "🔇 Sending is off here (/send on)" : undefined,
   ];
   return lines.filter(Boolean).join("\n");
 }
 
-async function authLine(deps: CommandServicesDeps, ref: { provider: string; modelId: string }, agentId: string): Promise<string> {
+type Entry = Readonly<SessionEntry> | undefined;
+
+async function authLine(deps: CommandServicesDeps, ref: ModelRef, agentId: string): Promise<string> {
   try {
     const prepared = await deps.agents.models.prepare(ref, agentId);
     return prepared.authMode === "none" ? "🔑 no key needed" : `🔑 ${prepared.authMode}${prepared.profileId ? ` (${prepared.profileId})` : ""}`;
   } catch (err) {
-    return `🔑 ⚠️ ${err instanceof Error ? err.message : String(err)}`;
+    return `🔑 ⚠️ ${errorText(err)}`;
   }
 }
 
-type Entry = Awaited<ReturnType<CommandServices["entry"]>>;
+function fallbackLine(entry: Entry, ref: ModelRef): string | undefined {
+  if (entry?.fallbackNoticeActiveModel) return `↪️ Fallback: ${entry.fallbackNoticeActiveModel}${entry.fallbackNoticeReason ? ` (${entry.fallbackNoticeReason})` : ""}`;
+  const last = entry?.model && entry.modelProvider ? `${entry.modelProvider}/${entry.model}` : undefined;
+  return last !== undefined && last !== formatModelRef(ref) ? `↪️ Last answer came from: ${last}` : undefined;
+}
+
+function tokenLine(entry: Entry): string | undefined {
+  if (entry?.inputTokens === undefined) return undefined;
+  return `🧮 Tokens: ${formatTokenCount(entry.inputTokens + (entry.cacheRead ?? 0) + (entry.cacheWrite ?? 0))} in / ${formatTokenCount(entry.outputTokens ?? 0)} out`;
+}
+
+/** Of the whole session, where prices are known. */
+async function costLine(deps: CommandServicesDeps, sessionKey: string, entry: Entry): Promise<string | undefined> {
+  if (!entry) return undefined;
+  const { cost } = sumUsage(await readCalls(deps.sessions.transcriptPath(sessionKey, entry)));
+  return cost > 0 ? `💵 Cost: $${cost.toFixed(4)} (estimate)` : undefined;
+}
 
 function cacheLine(entry: Entry): string | undefined {
   const read = entry?.cacheRead ?? 0;
@@ -60,4 +79,24 @@ function contextLine(entry: Entry): string | undefined {
   const used = entry.totalTokens;
   if (used === undefined) return `📚 Context: ?/${formatTokenCount(entry.contextTokens)}`;
   return `📚 Context: ${entry.totalTokensFresh ? "" : "~"}${formatTokenCount(used)}/${formatTokenCount(entry.contextTokens)} (${Math.round((used / entry.contextTokens) * 100)}%)`;
+}
+
+function runtimeLine(deps: CommandServicesDeps, entry: Entry, thinking: string): string {
+  const defaults = deps.config().agents?.defaults;
+  const verbose = entry?.verboseLevel ?? defaults?.verboseDefault ?? "off";
+  const elevated = asElevatedLevel(entry?.elevatedLevel ?? defaults?.elevatedDefault) ?? "off";
+  const exec = Object.entries({ host: entry?.execHost, security: entry?.execSecurity, ask: entry?.execAsk, node: entry?.execNode }).filter(([, value]) => value !== undefined);
+  return [
+    `Runtime: ${defaults?.sandbox?.mode && defaults.sandbox.mode !== "off" ? `sandbox ${defaults.sandbox.mode}` : "direct"}`,
+    `Think: ${thinking}`,
+    verbose === "off" ? undefined : `verbose${verbose === "full" ? ":full" : ""}`,
+    `Reasoning: ${entry?.reasoningLevel ?? "off"}`,
+    elevated === "off" ? undefined : `elevated:${elevated}`,
+    exec.length > 0 ? `exec ${exec.map(([key, value]) => `${key}=${value}`).join(" ")}` : undefined,
+  ].filter(Boolean).join(" · ");
+}
+
+function queueLine(deps: CommandServicesDeps, entry: Entry, depth: number): string {
+  const queue = resolveQueueSettings(deps.config(), entry?.lastChannel ?? "webchat", entry);
+  return `🪢 Queue: ${queue.mode} (depth ${depth}${depth > 0 ? ` · debounce ${queue.debounceMs} ms · cap ${queue.cap} · drop ${queue.drop}` : ""})`;
 }

@@ -28,15 +28,14 @@ export const HONOURED_PREFIXES: readonly string[] = [
 /** Parts of honoured sections that have no effect yet; `*` stands for any one key or list item. */
 const WITHOUT_EFFECT: readonly string[] = [
   ...["agents.defaults", "agents.list.*"].flatMap((agent) => [
-    `${agent}.memorySearch`, `${agent}.humanDelay`, `${agent}.imageModel`, `${agent}.cliBackends`,
-    `${agent}.elevatedDefault`, `${agent}.timeFormat`, `${agent}.mediaMaxMb`,
+    `${agent}.memorySearch`, `${agent}.imageModel`, `${agent}.cliBackends`,
+    `${agent}.timeFormat`, `${agent}.mediaMaxMb`,
   ]),
   "agents.defaults.subagents.allowAgents", "agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.model", "agents.defaults.subagents.thinking",
   "agents.list.*.subagents", "session.agentToAgent", "session.threadBindings",
-  "messages.tts", "messages.statusReactions", "messages.messagePrefix", "tools.elevated", "tools.links",
+  "messages.tts", "messages.messagePrefix", "tools.links",
   "tools.media", "tools.sessions", "tools.subagents", "tools.web", "tools.agentToAgent", "tools.exec.safeBins", "tools.exec.safeBinTrustedDirs",
   "tools.exec.safeBinProfiles", "tools.exec.applyPatch", "tools.exec.node", "tools.message.broadcast", "tools.message.crossContext.marker",
-  "commands.bash", "commands.bashForegroundMs", "commands.config", "commands.debug", "commands.nativeSkills", "commands.restart",
   "gateway.nodes", "gateway.tools", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", "skills.load.watch", "skills.load.watchDebounceMs",
   "channels.modelByChannel",

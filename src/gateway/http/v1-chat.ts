@@ -6,7 +6,7 @@ import type { GatewayContext } from "../context.ts";
 import { HttpError, readJsonBody } from "./body.ts";
 import { SURFACE_ORDER, type HttpSurface, type SurfaceRequest } from "./front-door.ts";
 import { sendJson } from "./respond.ts";
-import { isHttpOwner, NO_RESPONSE, resolveHttpTarget } from "./v1-common.ts";
+import { answerText, isHttpOwner, resolveHttpTarget, streamedDelta } from "./v1-common.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -66,14 +66,15 @@ async function answer(ctx: GatewayContext, onAgentEvent: AgentEvents, { req, res
     startEventStream(res);
     chunk({ role: "assistant" }, undefined);
     off = onAgentEvent((event) => {
-      if (event.runId !== runId || event.stream !== "assistant" || typeof event.data["delta"] !== "string" || event.data["delta"] === "") return;
+      const delta = streamedDelta(event, runId, streamed);
+      if (delta === undefined) return;
       streamed = true;
-      chunk({ content: event.data["delta"] }, null);
+      chunk({ content: delta }, null);
     });
   }
   try {
     const { result } = await ctx.conversation.runAgent({ runId, sessionKey, message: prompt, isOwner: isHttpOwner(auth), extraSystemPrompt: system });
-    const text = result.payloads.map((payload) => payload.text ?? "").filter(Boolean).join("\n\n") || NO_RESPONSE;
+    const text = answerText(result.payloads);
     const { usage } = result.meta.agentMeta;
     const counts = { prompt_tokens: usage.input + usage.cacheRead + usage.cacheWrite, completion_tokens: usage.output, total_tokens: usage.total };
     if (!input.stream) {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isKnownAgentId, resolveDefaultAgentId } from "../../routing/index.ts";
+import type { AgentEvent, ReplyPayload } from "../../agents/index.ts";
 import type { AuthResult } from "../../security/index.ts";
 import { httpAuthority } from "../auth/index.ts";
 import type { GatewayContext } from "../context.ts";
@@ -24,4 +25,16 @@ export function isHttpOwner(auth: Extract<AuthResult, { ok: true }> | undefined)
   return auth !== undefined && httpAuthority(auth).isOwner;
 }
 
-export const NO_RESPONSE = "No response from OpenClaw.";
+const NO_RESPONSE = "No response from OpenClaw.";
+
+/** The whole answer in one text; thoughts are no part of it. */
+export function answerText(payloads: readonly ReplyPayload[]): string {
+  return payloads.filter((payload) => !payload.isReasoning).map((payload) => payload.text ?? "").filter(Boolean).join("\n\n") || NO_RESPONSE;
+}
+
+/** What an event of the run adds to the streamed answer; undefined when nothing. A further message of the model begins a paragraph. */
+export function streamedDelta({ stream, data, runId }: AgentEvent, ofRun: string, isBegun: boolean): string | undefined {
+  const { delta, text } = data;
+  if (runId !== ofRun || stream !== "assistant" || typeof delta !== "string" || delta === "") return undefined;
+  return isBegun && text === delta ? `\n\n${delta}` : delta;
+}

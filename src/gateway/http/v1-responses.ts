@@ -7,7 +7,7 @@ import { HttpError, readJsonBody } from "./body.ts";
 import { SURFACE_ORDER, type HttpSurface, type SurfaceRequest } from "./front-door.ts";
 import { sendJson } from "./respond.ts";
 import { endEventStream, startEventStream, writeEvent, type AgentEvents } from "./v1-chat.ts";
-import { isHttpOwner, NO_RESPONSE, resolveHttpTarget } from "./v1-common.ts";
+import { answerText, isHttpOwner, resolveHttpTarget, streamedDelta } from "./v1-common.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 20 * 1024 * 1024;
 const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
@@ -148,14 +148,15 @@ async function answer(ctx: GatewayContext, onAgentEvent: AgentEvents, { req, res
     emit("response.output_item.added", { output_index: 0, item: outputItem("", "in_progress") });
     emit("response.content_part.added", { item_id: messageId, output_index: 0, content_index: 0, part: { type: "output_text", text: "" } });
     off = onAgentEvent((event) => {
-      if (event.runId !== id || event.stream !== "assistant" || typeof event.data["delta"] !== "string" || event.data["delta"] === "") return;
-      streamed += event.data["delta"];
-      emit("response.output_text.delta", { item_id: messageId, output_index: 0, content_index: 0, delta: event.data["delta"] });
+      const delta = streamedDelta(event, id, streamed !== "");
+      if (delta === undefined) return;
+      streamed += delta;
+      emit("response.output_text.delta", { item_id: messageId, output_index: 0, content_index: 0, delta });
     });
   }
   try {
     const { result } = await ctx.conversation.runAgent({ runId: id, sessionKey, message: prompt.text, attachments: prompt.images, isOwner: isHttpOwner(auth), extraSystemPrompt: prompt.system });
-    const text = result.payloads.map((payload) => payload.text ?? "").filter(Boolean).join("\n\n") || NO_RESPONSE;
+    const text = answerText(result.payloads);
     const counts = result.meta.agentMeta.usage;
     const usage = { input_tokens: counts.input + counts.cacheRead + counts.cacheWrite, output_tokens: counts.output, total_tokens: counts.total };
     const final = response("completed", [outputItem(text, "completed")], usage);

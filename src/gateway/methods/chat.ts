@@ -59,7 +59,8 @@ const send = defineMethod({
     const text = cleanMessage(params.message);
     const attachments = await storeAttachments(ctx, params.attachments);
     if (text.trim() === "" && attachments.length === 0) throw invalidRequest("message or attachment required");
-    if (resolveSendPolicy(ctx.config(), sessionKey, await ctx.sessions.get(sessionKey)) === "deny") throw invalidRequest("send blocked by session policy");
+    const mayAnswer = /^\/send\b/i.test(text.trim()); // the way back out of /send off
+    if (!mayAnswer && resolveSendPolicy(ctx.config(), sessionKey, await ctx.sessions.get(sessionKey)) === "deny") throw invalidRequest("send blocked by session policy");
     if (isAbortRequest(text)) {
       const { runIds } = await ctx.conversation.stop(sessionKey, "stop");
       return { ok: true, aborted: runIds.length > 0, runIds };

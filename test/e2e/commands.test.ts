@@ -23,10 +23,6 @@ const file = async (g: TestGateway, path: string, text: string): Promise<void> =
   await writeFile(target, text);
 };
 const say = async (client: TestClient, text: string): Promise<string> => (await client.chat(text)).text ?? "";
-const entryOf = async (client: TestClient): Promise<Record<string, unknown>> => {
-  const { sessions } = await client.call<{ sessions: Record<string, unknown>[] }>("sessions.list", {});
-  return sessions.find((session) => String(session["key"]).endsWith(":main")) ?? {};
-};
 
 it("/context tells exactly what is sent to the model, before and after the first message", async () => {
   await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "ok" }));
@@ -85,6 +81,190 @@ interface Report {
   readonly skills: { readonly entries: readonly { readonly name: string; readonly blockChars: number }[] };
   readonly tools: { readonly listChars: number; readonly schemaChars: number; readonly entries: readonly { readonly name: string; readonly schemaChars: number; readonly summaryChars: number }[] };
 }
-void entryOf;
-void userText;
+
+const twoModels = async (setup: Parameters<typeof startMockModel>[0]): Promise<MockModel> => {
+  const model = await startMockModel(setup);
+  const provider = (model.config["models"] as { providers: { mock: { models: object[] } } }).providers.mock;
+  provider.models = [
+    { id: "gpt-mock", name: "Mock", contextWindow: 128_000, maxTokens: 8192, input: ["text"], reasoning: true },
+    { id: "gpt-other", name: "Other", contextWindow: 64_000, maxTokens: 8192, input: ["text"] },
+  ];
+  return model;
+};
+
+it("directives alone are kept and answered together; among words they hold for that message and leave the rest as it was", async () => {
+  await using model = await twoModels((mock) => mock.onMessage(/.*/, { content: "from the model" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
+  await using client = await connectClient(g.url, g.token);
+
+  expect(await say(client, "/think high /verbose on\n/queue steer cap:7")).toBe("🧠 Thinking level: high.\n🔧 Tool summaries: on.\n🪢 Queue: steer · cap 7.");
+  expect(model.mock.getRequests()).toHaveLength(0);
+  expect(await g.gateway.context.sessions.get("agent:main:main")).toMatchObject({ thinkingLevel: "high", verboseLevel: "on", queueMode: "steer", queueCap: 7 });
+
+  const code = "look at this:\n\n```py\ndef f():\n    return  1   # /think off\n```\n  and  say";
+  expect(await say(client, `/think low /model mock/gpt-other ${code}`)).toBe("from the model");
+  expect(userText(model)).toContain(code);
+  expect(userText(model)).not.toContain("/model");
+  expect(lastBody(model).model).toBe("gpt-other");
+  expect(await g.gateway.context.sessions.get("agent:main:main")).toMatchObject({ thinkingLevel: "high" });
+  expect((await g.gateway.context.sessions.get("agent:main:main"))?.modelOverride).toBeUndefined();
+
+  await client.chat("and now?");
+  expect(lastBody(model)).toMatchObject({ model: "gpt-mock", reasoning_effort: "high" });
+  await client.chat("please /t low what is this /status");
+  expect(lastBody(model)).toMatchObject({ reasoning_effort: "low" });
+  expect(userText(model)).toMatch(/please what is this$/);
+
+  for (const text of ["high tide is when?", "think about it", "/think about it", "/usage is high", "run /thinking and/or /v", "/frobnicate high"]) {
+    await client.chat(text);
+    expect(userText(model)).toContain(text);
+    expect(lastBody(model)).toMatchObject({ reasoning_effort: "high" });
+  }
+});
+
+it("/model, /models and /think name what there is and refuse the rest", async () => {
+  await using model = await twoModels((mock) => mock.onMessage(/.*/, { content: "ok" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents({ models: { "mock/gpt-mock": { alias: "one" }, "mock/gpt-other": { alias: "two" } } }) } });
+  await using client = await connectClient(g.url, g.token);
+
+  expect(await say(client, "/model")).toContain("🧠 Model: mock/gpt-mock");
+  const status = await say(client, "/model status");
+  expect(status).toContain("openai-completions · auth api-key");
+  expect(status).not.toContain("mock-key");
+  expect(await say(client, "/model other")).toBe("🧠 Model set to mock/gpt-other for this session.");
+  expect(await say(client, "/think high")).toContain('mock/gpt-other does not offer "high". Options: off.');
+  expect(await say(client, "/one")).toBe("🧠 Model set to mock/gpt-mock for this session.");
+  expect((await g.gateway.context.sessions.get("agent:main:main"))?.modelOverride).toBeUndefined();
+  expect(await say(client, "/think: sideways")).toContain('Unrecognised thinking level "sideways". Options: off, minimal, low, medium, high.');
+  expect(await say(client, "/think xhigh")).toContain("does not offer");
+  expect(await say(client, "/model nonesuch")).toContain("Unknown model: nonesuch");
+  expect(await say(client, "/model openai/gpt-5.2")).toContain("not among agents.defaults.models");
+  expect(await say(client, "/models")).toContain("● mock (2)");
+  const page = await say(client, "/models mock 2 size=1");
+  expect(page).toContain("page 2/2");
+  expect(page).toContain("● mock/gpt-other");
+  expect(await say(client, "/models nobody")).toContain('No provider "nobody"');
+  await client.chat("/two hello");
+  expect(lastBody(model).model).toBe("gpt-other");
+  expect(userText(model)).toContain("Model switched to mock/gpt-mock.");
+});
+
+it("skills are commands, also without any model alias, and one may call a tool at once", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "tidied" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
+  await using client = await connectClient(g.url, g.token);
+  await file(g, "skills/tidy-up/SKILL.md", "---\nname: Tidy-Up!\ndescription: Tidies things.\n---\nTidy.\n");
+  await file(g, "skills/help/SKILL.md", "---\nname: help\ndescription: Takes a core name.\n---\nx\n");
+  await file(g, "skills/how/SKILL.md", "---\nname: how\ndescription: Tells the state.\ncommand-dispatch: tool\ncommand-tool: session_status\n---\nx\n");
+  await file(g, "skills/hidden/SKILL.md", "---\nname: hidden\ndescription: Not for people.\nuser-invocable: false\n---\nx\n");
+
+  expect(await say(client, "/tidy_up the  kitchen\n  and hall")).toBe("tidied");
+  expect(userText(model)).toContain('Use the "Tidy-Up!" skill');
+  expect(userText(model)).toContain("User input:\nthe  kitchen\n  and hall");
+  expect(await say(client, "/skill tidy-up now")).toBe("tidied");
+  expect(userText(model)).toContain("User input:\nnow");
+  expect(await say(client, "/how")).toContain("🦞 OpenClaw");
+  expect(model.mock.getRequests()).toHaveLength(2);
+  expect(await say(client, "/skill nonesuch")).toContain('no skill "nonesuch"');
+  expect(await say(client, "/hidden x")).toBe("tidied");
+  const { commands } = await client.call<{ commands: { name: string; category: string }[] }>("commands.list");
+  expect(commands.filter((command) => command.category === "skills").map((command) => command.name)).toEqual(expect.arrayContaining(["skill", "tidy_up", "help_2", "how"]));
+  expect(await say(client, "/help")).toContain("/tidy_up");
+  expect(await say(client, "/commands")).toContain("/tidy_up [input] — Tidies things.");
+});
+
+it("the owner reads and changes the configuration from a chat, and never sees a secret", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "ok" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents(), commands: { config: true, debug: true }, channels: { telegram: { enabled: false, botToken: "1:SECRET", allowFrom: [42] } } } });
+  await using client = await connectClient(g.url, g.token);
+
+  const shown = await say(client, "/config");
+  expect(shown).toContain("gpt-mock");
+  expect(shown).not.toMatch(/mock-key|1:SECRET|"T"/);
+  expect(await say(client, "/config get channels.telegram.botToken")).toContain("__OPENCLAW_REDACTED__");
+  expect(await say(client, "/config set agents.defaults.timeoutSeconds=90")).toBe("⚙️ Saved: agents.defaults.timeoutSeconds");
+  expect(await say(client, "/config get agents.defaults.timeoutSeconds")).toContain("90");
+  expect(await say(client, "/config set agents.defaults.timeoutSeconds=soon")).toContain("Not changed");
+  expect(await say(client, "/config unset agents.defaults.timeoutSeconds")).toContain("Saved");
+  expect(await say(client, "/config frob")).toContain("Usage");
+  expect(await say(client, "/debug set messages.responsePrefix=[dbg]")).toContain("until the gateway stops");
+  expect(g.gateway.context.config().messages?.responsePrefix).toBe("[dbg]");
+  expect(await say(client, "/debug set messages.nonesuch=1")).toContain("Not changed");
+  expect(await say(client, "/debug show")).toContain("responsePrefix");
+  expect(await say(client, "/debug reset")).toContain("gone");
+  expect(g.gateway.context.config().messages?.responsePrefix).toBeUndefined();
+  expect(await readFile(join(g.stateDir, "openclaw.json"), "utf8")).not.toContain("[dbg]");
+
+  expect(await say(client, "/allowlist list channel=telegram")).toContain("allowFrom: 42");
+  expect(await say(client, "/allowlist add dm 43 channel=telegram")).toBe("👥 43 added to allowFrom.");
+  expect(await say(client, "/allowlist add dm telegram:43 channel=telegram")).toContain("there already");
+  expect(await say(client, "/allowlist add dm 44 channel=telegram --store")).toBe("👥 44 added to the pairing store.");
+  expect(g.gateway.context.pairing.allowFrom("telegram", "default")).toEqual(["44"]);
+  expect(await say(client, "/allowlist remove all 44 channel=telegram")).toBe("👥 44 removed from the pairing store.");
+  expect(g.gateway.context.config().channels?.telegram?.allowFrom).toEqual([42, 43]);
+  expect(await say(client, "/allowlist")).toContain('no channel "webchat"');
+
+  await using reader = await connectClient(g.url, g.token, { scopes: ["operator.read", "operator.write"] });
+  for (const text of ["/config show", "/debug show", "/allowlist list", "/restart", "/export-session"]) expect(await say(reader, text)).toContain("is for the owner");
+});
+
+it("shell commands from a chat need their switch and elevated rights, and run one at a time", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "from the model" }));
+  await using off = await startTestGateway({ config: { ...model.config, ...agents() } });
+  await using stranger = await connectClient(off.url, off.token);
+  expect(await say(stranger, "! echo hi")).toBe("from the model");
+  expect(await say(stranger, "/bash echo hi")).toContain("commands.bash=true");
+  expect(await say(stranger, "/elevated full")).toContain("tools.elevated.allowFrom.webchat does not name this sender");
+  expect(await say(stranger, "/config show")).toContain("commands.config=true");
+  expect(await say(stranger, "/help")).not.toMatch(/\/bash|\/config|\/debug|\/subagents/);
+
+  await using g = await startTestGateway({
+    config: { ...model.config, ...agents(), commands: { bash: true, bashForegroundMs: 300 }, tools: { elevated: { allowFrom: { webchat: ["gateway-client"] } }, exec: { security: "allowlist" } } },
+  });
+  await using client = await connectClient(g.url, g.token);
+  expect(await say(client, "! echo hi")).toContain("needs an approval");
+  expect(await say(client, "/elevated full")).toContain("without asking");
+  expect(await say(client, "! printf 'a  b\\n```\\n'")).toBe("⚙️\n````\na  b\n```\n````");
+  expect(await say(client, "! sleep 30")).toContain("Still running as");
+  expect(await say(client, "! echo two")).toContain("one at a time");
+  expect(await say(client, "/elevated")).toContain("Elevated: full");
+  expect(await say(client, "!stop")).toContain("Stopped");
+  expect(await say(client, "! poll")).toMatch(/exited|Nothing/);
+  expect(await say(client, "/exec host=mars")).toContain("host=mars must be host=sandbox|gateway|node");
+  expect(await say(client, "/exec security=deny")).toContain("security=deny");
+  expect(await say(client, "/elevated off")).toContain("off");
+  expect(await say(client, "! echo hi")).toContain("exec is denied");
+  expect(await say(client, "/exec default")).toContain("defaults");
+  await client.chat("hello");
+  expect(userText(model)).toContain("Elevated mode is now off.");
+});
+
+it("usage, export, send, queue and what this version lacks are answered without the model", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "answer <b>one</b>" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
+  await using client = await connectClient(g.url, g.token);
+
+  await client.chat("hello <script>");
+  expect(await say(client, "/usage cost")).toMatch(/This session: [\d.k]+ in \/ \d+ out.*\nToday: [\d.k]+ in.*\nLast 30 days: [\d.k]+ in/);
+  expect(await say(client, "/usage")).toContain("tokens");
+  expect(await say(client, "again")).toMatch(/answer <b>one<\/b>\n\nUsage: .* in \/ \d+ out/);
+  expect(await say(client, "/usage off")).toContain("off");
+  const exported = await say(client, "/export");
+  const [, path = ""] = /written to (\S+\.html)/.exec(exported) ?? [];
+  const html = await readFile(path, "utf8");
+  expect(html).toContain("hello &lt;script&gt;");
+  expect(html).not.toContain("<script>");
+  expect(await say(client, "/export ../outside.html")).toContain("not inside the workspace");
+  expect(await say(client, "/send off")).toContain("deny");
+  await expect(client.call("chat.send", { sessionKey: "main", message: "anybody?", idempotencyKey: "x" })).rejects.toThrow("session policy");
+  expect(await say(client, "/send inherit")).toContain("inherit");
+  expect(await say(client, "/queue followup drop:sideways")).toContain('Not changed: drop "sideways" must be old, new or summarize.');
+  expect(await say(client, "/activation always")).toContain("group chats");
+  const calls = model.mock.getRequests().length;
+  for (const name of ["tts on", "subagents list", "approve 1 deny", "session ttl 1", "focus x", "dock-telegram"]) expect(await say(client, `/${name}`)).toContain("ℹ️ /");
+  expect(model.mock.getRequests()).toHaveLength(calls);
+  expect(await say(client, "/restart now please")).toContain("answer");
+  expect(await say(client, "/restart")).toMatch(/Restarting/);
+});
+
 void startFakeTelegram;

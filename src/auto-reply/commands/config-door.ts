@@ -6,7 +6,7 @@ export function createConfigDoor(source: Pick<ConfigSource, "snapshot" | "writer
   async function written(write: Promise<{ readonly changedPaths: readonly string[] }>): Promise<readonly string[]> {
     const { changedPaths } = await write;
     await source.reload();
-    return changedPaths;
+    return changedPaths.filter((path) => !path.startsWith("meta."));
   }
   return {
     read(path) {

@@ -87,6 +87,8 @@ export type CommandResult =
 export interface Directive {
   /** How many characters after the word are its value, 0 when what follows is no value of it. */
   take(after: string, command: Pick<CommandContext, "services" | "agentId">): number | Promise<number>;
+  /** Whether all of these words were meant for it, so that a wrong one is named instead of read by the model. */
+  claims?(args: string): boolean;
   /** A string says why it does not hold. */
   hint(args: string, command: CommandContext): Promise<RunHints | string>;
 }

@@ -88,6 +88,7 @@ export const exec: CommandDefinition = {
   name: "exec", aliases: [], description: "Where and how shell commands run in this session", category: "options", argsHint: "host=… security=… ask=… node=…", acceptsArgs: true, native: true,
   directive: {
     take: (after) => takeWords(after, (word) => parseExecOptions(word).problems.length === 0),
+    claims: (args) => args.split(/\s+/).every((word) => word.includes("=")),
     async hint(args, command) {
       const { options } = parseExecOptions(args);
       return refuseExec(command, options) ?? { exec: options };

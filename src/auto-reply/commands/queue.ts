@@ -49,6 +49,7 @@ export const queue: CommandDefinition = {
   name: "queue", aliases: [], description: "What happens to messages during a run", category: "options", argsHint: "collect|followup|steer|interrupt [debounce:2s cap:5 drop:new]", acceptsArgs: true, native: true,
   directive: {
     take: (after) => takeWords(after, (word) => parseQueueOptions(word).problems.length === 0),
+    claims: (args) => args.split(/\s+/).every((word) => /^(?:debounce|cap|drop):/i.test(word) || parseQueueOptions(word).problems.length === 0),
     hint: async (args) => ({ queue: parseQueueOptions(args).options }),
   },
   async run({ services, sessionKey, args, entry, cfg, ctx }) {

@@ -60,7 +60,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     const onlyDirectives = taken.uses.length > 0 && (base.isGroup ? withoutMentions(taken.rest) : taken.rest.trim()) === "";
     if (!commandAuthorized) return onlyDirectives || match?.args === "" ? DONE : goOn(body);
     if (onlyDirectives) return runDirectives(rows, taken.uses, context, base.sessionKey);
-    if (match && taken.uses.length === 0) return runWhole(rows, match, context(match), body);
+    if (match && (taken.uses.length === 0 || (match.args !== "" && match.command.directive?.claims?.(match.args)))) return runWhole(rows, match, context(match), body);
     return goOnWithout(rows, taken, context, base.sessionKey);
   }
 

@@ -1,4 +1,6 @@
-export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions, type ExecOverrides, type RunRequest } from "./runtime.ts";
+export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions } from "./runtime.ts";
+export type { ExecOverrides, RunRequest } from "./tool-set.ts";
+export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
 export { formatModelRef, ModelError } from "./models/types.ts";
 export type {
   AuthMode, FailoverReason, ModelChoice, ModelRef, ModelRow, ModelService, ModelSource, PreparedModel, RefParse, ThinkLevel } from "./models/types.ts";

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import type { GroupToolPolicy } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
@@ -18,22 +16,15 @@ import { openRunTranscript } from "./pi-embedded-runner/run/open.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { EmbeddedPiRunResult, MessagingSend, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
 import { createRunRegistry, type ActiveRun, type RunRegistry } from "./pi-embedded-runner/runs.ts";
-import { resolveSandboxInfo } from "./pi-embedded-runner/sandbox-info.ts";
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
 import { loadPi, type PiModules } from "./pi.ts";
-import { judgeTool } from "./pi-tools.policy.ts";
 import { loadSkills, type Skill } from "./skills/index.ts";
 import type { AgentTool } from "./tools/contract.ts";
-import { createExecTool } from "./tools/exec-tool.ts";
-import { createFileAccess } from "./tools/file-access.ts";
-import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
-import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
 import { createProcessJobs, type ProcessJobs } from "./tools/process-jobs.ts";
-import { createProcessTool } from "./tools/process-tool.ts";
-import { createSessionStatusTool, type SessionStatusSource } from "./tools/session-status-tool.ts";
+import { createToolSet, type RunRequest, type ToolSet, type ToolSources } from "./tool-set.ts";
 import { ensureWorkspace } from "./workspace/ensure-workspace.ts";
 
-export interface AgentRuntimeOptions {
+export interface AgentRuntimeOptions extends ToolSources {
   readonly config: () => OpenClawConfig;
   readonly models: ModelService;
   readonly roots: AgentRoots;
@@ -42,31 +33,13 @@ export interface AgentRuntimeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly docsDir: string | undefined;
   readonly bundledSkillsDir: string;
-  readonly messageActions: MessageActions;
   readonly messageChannels: () => readonly string[];
   readonly messageToolHints: () => readonly string[];
-  readonly statusSource: SessionStatusSource;
   /** A background command of a session ended. */
   readonly onJobExit: (sessionKey: string, text: string, slug: string) => void;
   readonly sessions: RunnerDeps["sessions"];
   /** A conversation was compacted; `text` is for its next turn. */
   readonly onCompacted: RunnerDeps["onCompacted"];
-}
-
-export type RunRequest = Omit<RunEmbeddedPiAgentParams, "tools" | "agent" | "signal" | "includeMemory" | "promptMode"> & {
-  readonly agentId: string;
-  readonly groupPolicy?: GroupToolPolicy | undefined;
-  /** What the session or the message changes about exec. */
-  readonly exec?: ExecOverrides | undefined;
-  /** The sender may run commands on the gateway host although the session would be sandboxed. */
-  readonly elevated?: boolean | undefined;
-};
-
-export interface ExecOverrides {
-  readonly host?: "sandbox" | "gateway" | "node" | undefined;
-  readonly security?: "deny" | "allowlist" | "full" | undefined;
-  readonly ask?: "off" | "on-miss" | "always" | undefined;
-  readonly node?: string | undefined;
 }
 
 /** The agent room's one door for conversations, cron and RPC. */
@@ -82,7 +55,7 @@ export interface AgentRuntime {
   previewPrompt(request: Omit<RunRequest, "prompt" | "onAgentEvent">): Promise<{ readonly systemPrompt: string; readonly report: SystemPromptReport; readonly tools: readonly AgentTool[] }>;
   skills(agentId: string): Promise<Skill[]>;
   skillsSnapshot(sessionId: string): SkillsSnapshot | undefined;
-  tools(request: Omit<RunRequest, "prompt" | "onAgentEvent">): { offered: AgentTool[]; removed: { name: string; rule: string }[] };
+  tools(request: Omit<RunRequest, "prompt" | "onAgentEvent">): ReturnType<ToolSet>;
   agent(agentId: string): ResolvedAgent;
   /** Loads Pi now; at the first connect, message or idle moment. */
   warm(): Promise<void>;
@@ -128,6 +101,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
     images: createImageStore(), sessions: options.sessions, onCompacted: options.onCompacted,
   };
+  const toolSet: ToolSet = createToolSet({ ...options, jobs });
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
   const seeded = new Set<string>();
 
@@ -135,46 +109,6 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     if (seeded.has(agent.workspaceDir)) return;
     await ensureWorkspace(agent.workspaceDir, { seed: config().agents?.defaults?.skipBootstrap !== true, clock, log });
     seeded.add(agent.workspaceDir);
-  }
-
-  function buildTools(request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]): { offered: AgentTool[]; removed: { name: string; rule: string }[] } {
-    const cfg = config();
-    const agent = agentOf(request.agentId);
-    const access = createFileAccess({
-      workspaceDir: agent.workspaceDir, stateDir: options.roots.stateDir,
-      workspaceOnly: agent.config?.tools?.fs?.workspaceOnly ?? cfg.tools?.fs?.workspaceOnly ?? !request.isOwner,
-      readRoots: [options.bundledSkillsDir, join(options.roots.stateDir, "skills"), join(options.roots.stateDir, "media"), ...(options.docsDir ? [options.docsDir] : [])],
-    });
-    const fileOptions = { access, contextTokens: cfg.agents?.defaults?.contextTokens ?? 200_000 };
-    const all: AgentTool[] = [
-      createReadTool(fileOptions),
-      createEditTool(fileOptions),
-      createWriteTool(fileOptions),
-      createExecTool({
-        jobs, scope: request.sessionKey, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec, ...request.exec },
-        env: options.env, configEnv: configEnvironment(cfg),
-      }),
-      createProcessTool({ jobs, scope: request.sessionKey, now: () => clock.now() }),
-      createMessageTool({
-        actions: options.messageActions, current: request.channel, isOwner: request.isOwner, settings: cfg.tools?.message,
-        workspaceDir: agent.workspaceDir, runId: request.runId, sends,
-      }),
-      createSessionStatusTool({ source: options.statusSource, sessionKey: request.sessionKey, isOwner: request.isOwner }),
-    ];
-    const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
-    const isolate = sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main");
-    const offered: AgentTool[] = [];
-    const removed: { name: string; rule: string }[] = [];
-    for (const tool of all) {
-      const verdict = judgeTool(
-        { config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, isSubagent: sessionKeyKind(request.sessionKey) === "subagent" },
-        tool,
-      );
-      if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
-      else if (isolate && !request.elevated && ["exec", "process", "read", "write", "edit"].includes(tool.name)) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
-      else offered.push(tool);
-    }
-    return { offered, removed };
   }
 
   function toParams(request: RunRequest, tools: readonly AgentTool[], signal: AbortSignal): RunEmbeddedPiAgentParams {
@@ -191,7 +125,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     const run = runs.get(request.runId) ?? runs.begin(request.runId, request.sessionKey);
     onBegin?.(run);
     const sends: MessagingSend[] = [];
-    const { offered } = buildTools(request, sends);
+    const { offered } = toolSet(request, sends);
     let outcome: Parameters<RunRegistry["end"]>[1] = { status: "ok" };
     let isAnswered = false;
     try {
@@ -251,7 +185,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     },
     async previewPrompt(request) {
       await ensureAgentWorkspace(agentOf(request.agentId));
-      const { offered } = buildTools(request, []);
+      const { offered } = toolSet(request, []);
       const params = toParams({ ...request, prompt: undefined, onAgentEvent: () => undefined }, offered, new AbortController().signal);
       const { systemPrompt, report } = await assemblePrompt(deps, params, offered, { ref: request.model }, promptCache, "estimate");
       return { systemPrompt, report, tools: offered };
@@ -259,7 +193,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     skills: (agentId) =>
       loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, env: options.env, config: config(), log }),
     skillsSnapshot: (sessionId) => promptCache.get(`${sessionId}||true`)?.skills ?? promptCache.get(`${sessionId}||false`)?.skills,
-    tools: (request) => buildTools(request, []),
+    tools: (request) => toolSet(request, []),
     agent: agentOf,
     async warm() {
       const modules = await deps.pi();
@@ -282,12 +216,6 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       options.models.close();
     },
   };
-}
-
-function configEnvironment(cfg: OpenClawConfig): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [key, value] of Object.entries({ ...cfg.env?.vars, ...cfg.env })) if (typeof value === "string") env[key] = value;
-  return env;
 }
 
 function outcomeOf(result: EmbeddedPiRunResult): Parameters<RunRegistry["end"]>[1] {

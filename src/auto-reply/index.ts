@@ -5,6 +5,7 @@ export { createCommandRegistry, type CommandRegistry } from "./commands/registry
 export type { CommandDefinition, CommandServices } from "./commands/contract.ts";
 export { builtInCommands, buildSkillCommands, createCommandServices, nativeMenu } from "./commands/index.ts";
 export { resolveUserZone } from "./envelope.ts";
+export { lastChatOf, type ChatAddress } from "./last-chat.ts";
 export { isAbortRequest } from "./abort-words.ts";
 export { stripPromptScaffolding } from "./user-prompt.ts";
 export { channelSection } from "./channel-section.ts";

@@ -101,7 +101,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
         ...settings.profile,
         thinking, reasoning: settings.reasoning, verbose, exec: settings.exec, elevated: settings.elevated,
         timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
-        lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin: input.plugin, route: input.route }), isOwner: input.authority.isOwner,
+        lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin: input.plugin, route: input.route }), isOwner: input.authority.isOwner, senderId: input.authority.source === "gateway" ? undefined : input.authority.senderId,
         ownerIds: input.ownerIds, historyLimit: resolveHistoryLimit(cfg, input.sessionKey, input.ctx), skillFilter: input.skillFilter, groupPolicy: input.groupPolicy,
         heartbeat: input.heartbeat,
         onAgentEvent(event) {

@@ -50,4 +50,5 @@ export {
   exportConfigSchema,
   type JsonSchema,
   type UiHint } from "./schema/json-schema.ts";
+export { isPlainObject } from "./json-value.ts";
 export { findUnusedKeys } from "./schema/rooms.ts";

@@ -53,6 +53,7 @@ const BEFORE_CHANNELS: readonly Rule[] = [
   hot("agents.defaults.heartbeat", "heartbeat"),
   hot("agent.heartbeat", "heartbeat"),
   hot("heartbeat", "heartbeat"),
+  ...restart("cron.store"),
   hot("cron", "cron"),
   hot("browser", "browser"),
   hot("mcp", "mcp"),

@@ -3,6 +3,7 @@ import type { Conversation, CommandRegistry } from "../auto-reply/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { ConfigSource, OpenClawConfig, StatePaths } from "../config/index.ts";
 import type { Outbox, PendingHistory, SystemEvents } from "../delivery/index.ts";
+import type { CronService } from "../cron/index.ts";
 import type { HeartbeatService } from "../heartbeat/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { GuardedFetch } from "../infra/guarded-fetch.ts";
@@ -37,6 +38,7 @@ export interface GatewayContext {
   readonly history: PendingHistory;
   readonly systemEvents: SystemEvents;
   readonly heartbeats: HeartbeatService;
+  readonly cron: CronService;
   readonly health: HealthService;
   readonly idempotency: IdempotencyCache;
   readonly restart: RestartService;

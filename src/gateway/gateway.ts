@@ -22,6 +22,7 @@ import { createSessionService } from "../sessions/index.ts";
 import { createAdmission, pairingText } from "./admission.ts";
 import type { GatewayContext } from "./context.ts";
 import { createHealthService } from "./health.ts";
+import { createGatewayCron, cronActions } from "./cron.ts";
 import { createGatewayHeartbeats } from "./heartbeats.ts";
 import { createChatCompletionsSurface } from "./http/v1-chat.ts";
 import { createModelsSurface } from "./http/v1-models.ts";
@@ -39,11 +40,13 @@ import { chatMethods } from "./methods/chat.ts";
 import { configMethods, createWriteLimiter } from "./methods/config.ts";
 import { announceDevices, deviceMethods } from "./methods/devices.ts";
 import { healthMethods } from "./methods/health.ts";
+import { cronMethods } from "./methods/cron.ts";
 import { heartbeatMethods } from "./methods/heartbeat.ts";
 import { presenceMethods } from "./methods/presence.ts";
 import { sessionMethods } from "./methods/sessions.ts";
 import { createMethodRouter, EVENTS } from "./protocol/index.ts";
 import { createRestartService } from "./restart.ts";
+import { createSendPayload } from "./send-payload.ts";
 import { announceRestart } from "./sentinel.ts";
 import { GatewayStartError } from "./start-error.ts";
 import { toolEventFor } from "./tool-events.ts";
@@ -226,6 +229,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
           await services().setModel(sessionKey, model);
         },
       },
+      cronActions: cronActions({ cron: () => cron, systemEvents, heartbeats: () => heartbeats, sessions }),
       onJobExit: (sessionKey, text, slug) => {
         systemEvents.push(sessionKey, text, { contextKey: `exec:${slug}` });
         heartbeats.wake({ reason: "exec-event", agentId: sessions.agentIdOf(sessionKey), sessionKey });
@@ -286,11 +290,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
     const manager = channels;
     cleanups.push(() => manager.stopAll());
+    const send = createSendPayload({ agents, outbox, fetch, stateDir: paths.stateDir, log: log.child({ subsystem: "delivery" }) });
     const heartbeats = createGatewayHeartbeats({
-      config, clock, log: log.child({ subsystem: "heartbeat" }), stateDir: paths.stateDir, sessions, systemEvents, agents, conversation, channels: manager, outbox, fetch,
+      config, clock, log: log.child({ subsystem: "heartbeat" }), sessions, systemEvents, agents, conversation, channels: manager, send,
       onEvent: (event) => ws.broadcast("heartbeat", event, { dropIfSlow: true }),
     });
     cleanups.push(() => heartbeats.stop());
+    const cron = createGatewayCron({
+      config, env, clock, log: log.child({ subsystem: "cron" }), stateDir: paths.stateDir, sessions, systemEvents, agents, conversation, channels: manager, heartbeats, send, fetch,
+      onEvent: (event) => ws.broadcast("cron", event, { dropIfSlow: true }),
+    });
+    cleanups.push(() => cron.stop());
 
     const health = createHealthService({ config, source, roots, clock, sessions, channels: () => manager, onChange: (summary) => ws?.broadcast("health", summary, { stateVersion: { presence: presence.version(), health: health.version() } }) });
     const presence = createPresenceStore({ clock, self: { host: hostname(), version: options.version, platform: process.platform, mode: "gateway", reason: "self" } });
@@ -300,7 +310,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const context: GatewayContext = {
       paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
-      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
       }),
@@ -311,7 +321,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock, whois: createTailscaleWhois() });
     const router = createMethodRouter<GatewayContext>(
-      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
+      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...cronMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
       context,
     );
     const door = createHttpFrontDoor({ config, auth, log: log.child({ subsystem: "gateway/http" }), readiness: () => phase });
@@ -380,6 +390,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await manager.reload(changed).catch((err: unknown) => log.error("channel reload failed", { err }));
       if (changed.some((path) => path === "models" || path.startsWith("models."))) models.lookAgain();
       if (plan.hot.has("heartbeat")) heartbeats.reload();
+      if (plan.hot.has("cron")) cron.reload();
       health.refresh();
       if (plan.kind !== "restart") return;
       log.info(`config change requires gateway restart (${plan.restartPaths.join(", ")})`);
@@ -418,6 +429,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await conversation.replay();
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       heartbeats.start();
+      await cron.start();
       phase = "ready";
       const choice = await models.selectDefault(resolveDefaultAgentId(config()));
       log.info("ready", { model: `${choice.ref.provider}/${choice.ref.modelId}`, reason: choice.reason });
@@ -450,6 +462,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         stopping.abort();
         log.info(reason === "restart" ? "restarting" : "stopping");
         await manager.stopAll().catch((err: unknown) => log.error("channels not stopped", { err }));
+        cron.quiesce();
         await conversation.drain(DRAIN_MS);
         await outbox.stop();
         health.close();

@@ -1,35 +1,31 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRuntime } from "../agents/index.ts";
-import { toOutboundMedia, type Conversation } from "../auto-reply/index.ts";
-import type { OutboundMedia } from "../channels/contract/index.ts";
+import type { Conversation } from "../auto-reply/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
-import type { Outbox, SystemEvents } from "../delivery/index.ts";
+import type { SystemEvents } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
-import type { GuardedFetch } from "../infra/guarded-fetch.ts";
 import type { Logger } from "../infra/log.ts";
 import { createHeartbeatService, type HeartbeatEvent, type HeartbeatService } from "../heartbeat/index.ts";
 import type { SessionService } from "../sessions/index.ts";
-import { fetchMedia } from "./media-fetch.ts";
+import type { SendPayload } from "./send-payload.ts";
 
 export interface GatewayHeartbeatOptions {
   readonly config: () => OpenClawConfig;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly stateDir: string;
   readonly sessions: SessionService;
   readonly systemEvents: SystemEvents;
   readonly agents: AgentRuntime;
   readonly conversation: Conversation;
   readonly channels: ChannelManager;
-  readonly outbox: Outbox;
-  readonly fetch: GuardedFetch;
+  readonly send: SendPayload;
   readonly onEvent: (event: HeartbeatEvent) => void;
 }
 
 /** The heartbeat room with the gateway's agents and channels behind it. */
 export function createGatewayHeartbeats(options: GatewayHeartbeatOptions): HeartbeatService {
-  const { agents, channels, conversation, stateDir } = options;
+  const { agents, channels, conversation } = options;
   return createHeartbeatService({
     config: options.config, clock: options.clock, log: options.log, sessions: options.sessions, systemEvents: options.systemEvents, onEvent: options.onEvent,
     workspaceDir: (agentId) => agents.agent(agentId).workspaceDir,
@@ -53,16 +49,6 @@ export function createGatewayHeartbeats(options: GatewayHeartbeatOptions): Heart
       });
       return result;
     },
-    async send(destination, payload, agentId) {
-      const media: OutboundMedia[] = [];
-      const { workspaceDir } = agents.agent(agentId);
-      for (const source of payload.mediaUrls ?? []) {
-        const resolved = await toOutboundMedia({ stateDir, fetchUrl: (url, max) => fetchMedia(options.fetch, url, max) }, workspaceDir, source, payload.audioAsVoice === true);
-        if ("error" in resolved) options.log.warn("media of a heartbeat not sent", { source, error: resolved.error });
-        else media.push(resolved);
-      }
-      const { channel, accountId, to, threadId } = destination;
-      return options.outbox.deliver({ id: `heartbeat:${randomUUID()}`, channel, message: { accountId, to, threadId, text: payload.text ?? "", ...(media.length > 0 ? { media } : {}) } });
-    },
+    send: options.send,
   });
 }

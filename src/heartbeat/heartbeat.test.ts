@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { EmbeddedPiRunResult, ReplyPayload } from "../agents/index.ts";
 import { isWithinActiveHours } from "./active-hours.ts";
 import { hasTasks } from "./heartbeat-file.ts";
-import { cronEventPrompt, currentTimeLine } from "./heartbeat-prompts.ts";
+import { currentTimeLine } from "../infra/text/index.ts";
+import { cronEventPrompt } from "./heartbeat-prompts.ts";
 import { judgeHeartbeat } from "./judge.ts";
 import { heartbeatAgentIds, resolveHeartbeat, summarizeHeartbeats } from "./settings.ts";
 

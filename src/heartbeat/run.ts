@@ -1,19 +1,20 @@
 import type { EmbeddedPiRunResult, ModelRef, ReplyPayload } from "../agents/index.ts";
 import { HEARTBEAT_PROMPT } from "../agents/index.ts";
-import { channelSection, resolveUserZone } from "../auto-reply/index.ts";
+import { channelSection, resolveUserZone, type ChatAddress } from "../auto-reply/index.ts";
 import type { ChannelPlugin } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { DeliveryResult, SystemEvents } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
+import { currentTimeLine } from "../infra/text/index.ts";
 import type { SessionService } from "../sessions/index.ts";
 import { isWithinActiveHours } from "./active-hours.ts";
 import { readHeartbeatFile } from "./heartbeat-file.ts";
-import { cronEventPrompt, currentTimeLine, EXEC_EVENT_PROMPT, EXEC_EVENT_SILENT_PROMPT } from "./heartbeat-prompts.ts";
+import { cronEventPrompt, EXEC_EVENT_PROMPT, EXEC_EVENT_SILENT_PROMPT } from "./heartbeat-prompts.ts";
 import { judgeHeartbeat, type HeartbeatVerdict } from "./judge.ts";
 import type { HeartbeatSettings } from "./settings.ts";
-import { resolveHeartbeatTarget, resolveVisibility, type HeartbeatDestination, type HeartbeatTarget, type HeartbeatVisibility } from "./target.ts";
+import { resolveHeartbeatTarget, resolveVisibility, type HeartbeatTarget, type HeartbeatVisibility } from "./target.ts";
 
 /** Source: spec gateway-protocol §6, event `heartbeat`. */
 export interface HeartbeatEvent {
@@ -56,7 +57,7 @@ export interface HeartbeatDeps {
   readonly hasModel: (agentId: string) => Promise<boolean>;
   readonly isBusy: (sessionKey: string) => boolean;
   readonly runTurn: (turn: HeartbeatTurn) => Promise<EmbeddedPiRunResult>;
-  readonly send: (destination: HeartbeatDestination, payload: ReplyPayload, agentId: string) => Promise<DeliveryResult>;
+  readonly send: (destination: ChatAddress, payload: ReplyPayload, agentId: string) => Promise<DeliveryResult>;
 }
 
 export interface HeartbeatRequest {

@@ -1,18 +1,11 @@
+import { lastChatOf, type ChatAddress } from "../auto-reply/index.ts";
 import type { ChannelPlugin } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { SessionEntry } from "../sessions/index.ts";
 import type { HeartbeatSettings } from "./settings.ts";
 
-/** Where a heartbeat's alert goes. */
-export interface HeartbeatDestination {
-  readonly channel: string;
-  readonly accountId: string;
-  readonly to: string;
-  readonly threadId: string | undefined;
-}
-
 export type HeartbeatTarget =
-  | { readonly kind: "send"; readonly destination: HeartbeatDestination }
+  | { readonly kind: "send"; readonly destination: ChatAddress }
   | { readonly kind: "none"; readonly reason: "target-none" | "no-target" | "dm-blocked" | "unknown-account" };
 
 /**
@@ -25,7 +18,7 @@ export function resolveHeartbeatTarget(
 ): HeartbeatTarget {
   const target = settings.target ?? (hasNews ? "last" : "none");
   if (target === "none") return { kind: "none", reason: "target-none" };
-  const last = lastChat(entry);
+  const last = lastChatOf(entry);
   const wanted = target === "last" ? last?.channel : target;
   const plugin = wanted === undefined ? undefined : channel(wanted);
   if (!plugin?.outbound) return { kind: "none", reason: "no-target" };
@@ -37,15 +30,6 @@ export function resolveHeartbeatTarget(
   const isDirect = isLast && settings.to === undefined ? entry?.chatType !== "group" && entry?.chatType !== "channel" : !/(?:^|:)(?:group|channel|room):|^-\d+$|@g\.us$/i.test(to);
   if (settings.directPolicy === "block" && isDirect) return { kind: "none", reason: "dm-blocked" };
   return { kind: "send", destination: { channel: plugin.id, accountId, to, threadId: settings.to === undefined && isLast ? last.threadId : undefined } };
-}
-
-function lastChat(entry: Readonly<SessionEntry> | undefined): { channel: string; to: string; accountId: string | undefined; threadId: string | undefined } | undefined {
-  const context = entry?.deliveryContext;
-  const channel = context?.channel ?? entry?.lastChannel;
-  const to = context?.to ?? entry?.lastTo;
-  if (!channel || !to || channel === "webchat") return undefined;
-  const threadId = context?.threadId ?? entry?.lastThreadId;
-  return { channel, to, accountId: context?.accountId ?? entry?.lastAccountId, threadId: threadId === undefined ? undefined : String(threadId) };
 }
 
 export interface HeartbeatVisibility {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { expect, it } from "vitest";
-import { brokenProvider, fail, piece, say, sse, type Answer, type BrokenProvider } from "../support/broken-provider.ts";
+import { brokenProvider, call, fail, piece, say, sse, type Answer, type BrokenProvider } from "../support/broken-provider.ts";
 import { connectClient } from "../support/client.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
@@ -145,4 +145,11 @@ it("an answer of nothing but thoughts is reported, and the next message works", 
   expect(await w.ask("hello")).toContain("⚠️ The model gave an empty answer");
   expect(await w.ask("again")).toContain("⚠️ The model gave an empty answer");
   expect(await w.ask("next")).toBe("well again");
+});
+
+it("a model that repeats one call without end is stopped, once and in words, and the next message works", async () => {
+  const again = call("session_status", "{}");
+  await using w = await world(Array.from({ length: 40 }, () => again));
+  expect(await w.ask("hello")).toMatch(/^⚠️ The model went round in circles, so the run was ended: session_status was called 30 times/);
+  expect(w.first.bodies).toHaveLength(33);
 });

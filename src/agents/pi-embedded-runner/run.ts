@@ -264,6 +264,10 @@ class Run {
     this.toolErrors = result.toolErrors;
     this.blocksSent += result.blocksSent;
     if (this.signal.aborted) return { kind: "done" };
+    if (result.loopEnd !== undefined) {
+      this.error = { kind: "tool_loop", message: `⚠️ The model went round in circles, so the run was ended: ${result.loopEnd.replace(/^CRITICAL: /, "")}` };
+      return { kind: "done" };
+    }
     if (result.error === undefined) {
       this.error = undefined;
       await deps.models.reportSuccess(prepared, params.agent.id);

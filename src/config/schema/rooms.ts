@@ -20,6 +20,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
   "messages",
   "commands",
   "session",
+  "cron",
   "gateway",
   "channels",
   "skills",

@@ -1,3 +1,4 @@
+export { currentTimeLine } from "./current-time.ts";
 export { safeCutIndex, truncateText } from "./graphemes.ts";
 export { fenceAt, parseFenceSpans } from "./fences.ts";
 export type { FenceSpan } from "./fences.ts";

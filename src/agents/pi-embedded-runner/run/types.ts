@@ -21,7 +21,7 @@ export interface MessagingSend {
 }
 
 export type RunErrorKind =
-  | "auth" | "billing" | "rate_limit" | "timeout" | "context_overflow" | "compaction_failure" | "no_model" | "format" | "empty" | "internal";
+  | "auth" | "billing" | "rate_limit" | "timeout" | "context_overflow" | "compaction_failure" | "no_model" | "format" | "tool_loop" | "empty" | "internal";
 
 export interface RunError {
   readonly kind: RunErrorKind;

@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import type { GroupToolPolicy } from "../channels/contract/index.ts";
+import type { OpenClawConfig } from "../config/index.ts";
+import type { Clock } from "../infra/clock.ts";
+import { resolveAgent, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
+import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
+import type { MessagingSend } from "./pi-embedded-runner/run/types.ts";
+import { resolveSandboxInfo } from "./pi-embedded-runner/sandbox-info.ts";
+import { judgeTool } from "./pi-tools.policy.ts";
+import type { AgentTool } from "./tools/contract.ts";
+import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
+import { createExecTool } from "./tools/exec-tool.ts";
+import { createFileAccess } from "./tools/file-access.ts";
+import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
+import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
+import type { ProcessJobs } from "./tools/process-jobs.ts";
+import { createProcessTool } from "./tools/process-tool.ts";
+import { createSessionStatusTool, type SessionStatusSource } from "./tools/session-status-tool.ts";
+
+export type RunRequest = Omit<RunEmbeddedPiAgentParams, "tools" | "agent" | "signal" | "includeMemory" | "promptMode"> & {
+  readonly agentId: string;
+  readonly groupPolicy?: GroupToolPolicy | undefined;
+  /** Immutable id of who asked; undefined for clients and automation. */
+  readonly senderId?: string | undefined;
+  /** What the session or the message changes about exec. */
+  readonly exec?: ExecOverrides | undefined;
+  /** The sender may run commands on the gateway host although the session would be sandboxed. */
+  readonly elevated?: boolean | undefined;
+};
+
+export interface ExecOverrides {
+  readonly host?: "sandbox" | "gateway" | "node" | undefined;
+  readonly security?: "deny" | "allowlist" | "full" | undefined;
+  readonly ask?: "off" | "on-miss" | "always" | undefined;
+  readonly node?: string | undefined;
+}
+
+/** What tools drive in other rooms. */
+export interface ToolSources {
+  readonly messageActions: MessageActions;
+  readonly statusSource: SessionStatusSource;
+  readonly cronActions: CronActions;
+}
+
+export interface ToolSetOptions extends ToolSources {
+  readonly config: () => OpenClawConfig;
+  readonly roots: AgentRoots;
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly docsDir: string | undefined;
+  readonly bundledSkillsDir: string;
+  readonly jobs: ProcessJobs;
+}
+
+export interface RemovedTool {
+  readonly name: string;
+  /** The config key, or the reason, that took it away. */
+  readonly rule: string;
+}
+
+/** The tools of one run, and those that a rule took away. */
+export type ToolSet = (request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]) => { readonly offered: AgentTool[]; readonly removed: RemovedTool[] };
+
+/** Tools that touch the machine: where a sandbox is asked for and none is there, they are not offered. */
+const HOST_TOOLS: ReadonlySet<string> = new Set(["exec", "process", "read", "write", "edit", "apply_patch"]);
+/** A job must not make jobs (spec tools-and-automation §1.1). */
+const NOT_IN_CRON: ReadonlySet<string> = new Set(["cron", "gateway"]);
+
+export function createToolSet(options: ToolSetOptions): ToolSet {
+  return (request, sends) => {
+    const cfg = options.config();
+    const agent = resolveAgent(cfg, request.agentId, options.roots);
+    const isSubagent = sessionKeyKind(request.sessionKey) === "subagent";
+    const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
+    const isIsolated = !request.elevated && (sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main"));
+    const offered: AgentTool[] = [];
+    const removed: RemovedTool[] = [];
+    for (const tool of buildTools(options, cfg, agent, request, sends)) {
+      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, isSubagent }, tool);
+      if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
+      else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });
+      else if (isIsolated && HOST_TOOLS.has(tool.name)) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
+      else offered.push(tool);
+    }
+    return { offered, removed };
+  };
+}
+
+function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: ResolvedAgent, request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]): AgentTool[] {
+  const { sessionKey, isOwner, channel } = request;
+  const access = createFileAccess({
+    workspaceDir: agent.workspaceDir, stateDir: options.roots.stateDir,
+    workspaceOnly: agent.config?.tools?.fs?.workspaceOnly ?? cfg.tools?.fs?.workspaceOnly ?? !isOwner,
+    readRoots: [options.bundledSkillsDir, join(options.roots.stateDir, "skills"), join(options.roots.stateDir, "media"), ...(options.docsDir ? [options.docsDir] : [])],
+  });
+  const files = { access, contextTokens: cfg.agents?.defaults?.contextTokens ?? 200_000 };
+  return [
+    createReadTool(files),
+    createEditTool(files),
+    createWriteTool(files),
+    createExecTool({
+      jobs: options.jobs, scope: sessionKey, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec, ...request.exec },
+      env: options.env, configEnv: configEnvironment(cfg),
+    }),
+    createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
+    ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),
+    createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sends }),
+    createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner }),
+  ];
+}
+
+function configEnvironment(cfg: OpenClawConfig): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [key, value] of Object.entries({ ...cfg.env?.vars, ...cfg.env })) if (typeof value === "string") env[key] = value;
+  return env;
+}

@@ -1,0 +1,24 @@
+import { randomUUID } from "node:crypto";
+import type { AgentRuntime, ReplyPayload } from "../agents/index.ts";
+import { toOutboundMedia, type ChatAddress } from "../auto-reply/index.ts";
+import type { OutboundMedia } from "../channels/contract/index.ts";
+import type { DeliveryResult, Outbox } from "../delivery/index.ts";
+import type { GuardedFetch } from "../infra/guarded-fetch.ts";
+import type { Logger } from "../infra/log.ts";
+import { fetchMedia } from "./media-fetch.ts";
+
+/** Sends what an agent said unasked; a file that may not be sent is left out and logged. */
+export type SendPayload = (to: ChatAddress, payload: ReplyPayload, agentId: string) => Promise<DeliveryResult>;
+
+export function createSendPayload(deps: { readonly agents: AgentRuntime; readonly outbox: Outbox; readonly fetch: GuardedFetch; readonly stateDir: string; readonly log: Logger }): SendPayload {
+  return async ({ channel, accountId, to, threadId }, payload, agentId) => {
+    const media: OutboundMedia[] = [];
+    const { workspaceDir } = deps.agents.agent(agentId);
+    for (const source of payload.mediaUrls ?? []) {
+      const resolved = await toOutboundMedia({ stateDir: deps.stateDir, fetchUrl: (url, max) => fetchMedia(deps.fetch, url, max) }, workspaceDir, source, payload.audioAsVoice === true);
+      if ("error" in resolved) deps.log.warn("a file was left out of a message", { source, error: resolved.error });
+      else media.push(resolved);
+    }
+    return deps.outbox.deliver({ id: `unasked:${randomUUID()}`, channel, message: { accountId, to, threadId, text: payload.text ?? "", ...(media.length > 0 ? { media } : {}) } });
+  };
+}

@@ -76,17 +76,25 @@ export function createBlockStream(options: BlockStreamOptions): BlockStream {
       if (coalescer) coalescer.push(payload);
       else queue(payload);
     };
-    if (reply.text.length > fed) {
-      chunker.append(reply.text.slice(fed));
-      fed = reply.text.length;
+    const append = (end: number): void => {
+      if (end <= fed) return;
+      chunker.append(reply.text.slice(fed, end));
+      fed = end;
+    };
+    // A file stands where the model put it: the text before it goes out first.
+    while (mediaFed < reply.mediaUrls.length) {
+      const at = reply.mediaAt[mediaFed] ?? reply.text.length;
+      const media = reply.mediaUrls.filter((_, index) => index >= mediaFed && reply.mediaAt[index] === at);
+      mediaFed += Math.max(1, media.length);
+      append(at);
+      chunker.drain(emit, true);
+      coalescer?.flush();
+      const attachment = toReplyPayload({ ...reply, text: "", silent: true, mediaUrls: media });
+      if (attachment) queue(attachment);
     }
-    const media = reply.mediaUrls.slice(mediaFed);
-    mediaFed += media.length;
-    const isFlush = isComplete || media.length > 0;
-    if (isFlush || config.breakAt === "text_end") chunker.drain(emit, isFlush);
-    if (isFlush) coalescer?.flush();
-    const attachment = media.length > 0 && toReplyPayload({ ...reply, text: "", silent: true, mediaUrls: media });
-    if (attachment) queue(attachment);
+    append(reply.text.length);
+    if (isComplete || config.breakAt === "text_end") chunker.drain(emit, isComplete);
+    if (isComplete) coalescer?.flush();
   }
 
   return {

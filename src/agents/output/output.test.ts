@@ -93,7 +93,7 @@ describe("reply directives", () => {
 
   it("does not touch tags inside a code block", () => {
     const code = "```\n[[reply_to_current]] [[audio_as_voice]]\n```";
-    expect(parseReplyDirectives(code)).toEqual({ text: code, mediaUrls: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false });
+    expect(parseReplyDirectives(code)).toEqual({ text: code, mediaUrls: [], mediaAt: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false });
   });
 
   it("gives text without directives back byte for byte", () => {

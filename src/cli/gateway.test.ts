@@ -54,6 +54,23 @@ describe("a gateway started with nothing configured", () => {
     expect((await home.run("gateway", "call", "health", "--params", "{")).stderr).toContain("--params is not JSON");
   });
 
+  it("adds, lists, changes, runs and removes jobs", async () => {
+    const added = await home.json("cron", "add", "--name", "tea", "--every", "1h", "--system-event", "drink tea", "--json");
+    const id = String((added.value as { id: string }).id);
+    expect(added.value).toMatchObject({ name: "tea", schedule: { kind: "every", everyMs: 3_600_000 }, sessionTarget: "main", payload: { kind: "systemEvent", text: "drink tea" } });
+    expect((await home.run("cron", "list")).stdout).toMatch(new RegExp(`${id}.*tea.*every 1h`));
+    expect((await home.run("cron", "edit", id, "--cron", "0 9 * * *", "--tz", "Asia/Shanghai", "--exact")).stdout).toBe(`Changed tea (${id}).\n`);
+    expect((await home.run("cron", "run", id)).stdout).toContain(`Ran ${id}`);
+    expect((await home.run("cron", "runs", "--id", id)).stdout).toContain("drink tea");
+    expect((await home.run("cron", "disable", id)).code).toBe(0);
+    expect((await home.json("cron", "list", "--json")).value).toMatchObject({ jobs: [] });
+    expect((await home.json("cron", "list", "--all", "--json")).value).toMatchObject({ jobs: [{ id, enabled: false, schedule: { kind: "cron", expr: "0 9 * * *", tz: "Asia/Shanghai", staggerMs: 0 } }] });
+    expect((await home.run("cron", "add", "--name", "x", "--message", "m")).stderr).toContain("Use one of --at, --every and --cron");
+    expect((await home.run("cron", "add", "--name", "x", "--cron", "bad", "--message", "m")).stderr).toContain("5 or 6 fields");
+    expect((await home.run("cron", "rm", id)).stdout).toBe(`Removed ${id}.\n`);
+    expect((await home.run("cron", "rm", id)).code).toBe(1);
+  });
+
   it("sends no secret of its own to another address, and names target and source", async () => {
     const url = `ws://127.0.0.1:${gateway.port}`;
     const run = await home.run("devices", "list", "--url", url);

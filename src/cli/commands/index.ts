@@ -24,6 +24,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "channels", summary: "chat platforms: accounts and their state", load: async () => (await import("./channels.ts")).defineChannels },
   { name: "pairing", summary: "let people on chat platforms in", load: async () => (await import("./pairing.ts")).definePairing },
   { name: "devices", summary: "clients of the gateway: pairing and tokens", load: async () => (await import("./devices.ts")).defineDevices },
+  { name: "cron", summary: "reminders and scheduled jobs", load: async () => (await import("./cron.ts")).defineCron },
   { name: "config", summary: "read and change the configuration", load: async () => (await import("./config.ts")).defineConfig },
   { name: "logs", summary: "the gateway's log", load: async () => (await import("./logs.ts")).defineLogs },
   { name: "dashboard", summary: "open the Control UI", load: async () => (await import("./dashboard.ts")).defineDashboard },

@@ -75,6 +75,8 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   let lastWriteAt = 0;
   let loadedAt = 0;
   let problem: string | undefined;
+  /** The file is being replaced by ours: what it looks like meanwhile says nothing. */
+  let replacing = false;
 
   const parse = (key: string, slot: Slot): Readonly<SessionEntry> | undefined => {
     if (slot.entry) return slot.entry;
@@ -84,7 +86,9 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   };
 
   async function load(): Promise<void> {
+    if (replacing) return;
     const found = await readStamp(path);
+    if (replacing) return;
     if (loaded && isSameStamp(found, stamp) && clock.now() - loadedAt < (options.cacheTtlMs?.() ?? Number.POSITIVE_INFINITY)) return;
     if (loaded && found === undefined && stamp === undefined) return;
     const entries = found ? await readEntries(path, log) : new Map<string, SessionEntry>();
@@ -151,14 +155,17 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
       const parts = [...slots.values()].map((slot) => slot.json);
       dirty.clear();
       if (stamp) await options.hooks?.beforeWrite(path, stamp.size);
+      replacing = true;
       try {
         await writeFileAtomic(path, serializeStore(parts));
+        stamp = await readStamp(path);
       } catch (err) {
         for (const key of keys) dirty.add(key);
         throw err;
+      } finally {
+        replacing = false;
       }
       lastWriteAt = Date.now();
-      stamp = await readStamp(path);
       loadedAt = clock.now();
       pending?.clear(
         path,

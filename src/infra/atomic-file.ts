@@ -24,7 +24,7 @@ export interface WriteFileAtomicOptions {
  */
 export async function writeFileAtomic(
   path: string,
-  data: string | Uint8Array | Iterable<string>,
+  data: string | Uint8Array | Iterable<string> | AsyncIterable<string>,
   options: WriteFileAtomicOptions = {},
 ): Promise<void> {
   await ensureDir(dirname(path));
@@ -34,7 +34,7 @@ export async function writeFileAtomic(
     const file = await open(temp, "w", mode);
     try {
       if (typeof data === "string" || data instanceof Uint8Array) await file.writeFile(data);
-      else for (const part of data) await file.write(part);
+      else for await (const part of data) await file.write(part);
       if (options.sync) await file.sync();
     } finally {
       await file.close();

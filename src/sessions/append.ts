@@ -5,10 +5,10 @@ import {
   isTranscriptHeader,
   newEntryId,
   parseTranscriptLine,
-  readLinesBackwards,
   type TranscriptEntry,
   type TranscriptMessageBody,
 } from "./transcript.ts";
+import { readLinesBackwards } from "./transcript-read.ts";
 
 /** An open conversation that owns the leaf: appends go through it while it lives. */
 export interface LiveTranscript {

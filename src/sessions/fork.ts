@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import type { OpenClawConfig } from "../config/index.ts";
 import { writeFileAtomic } from "../infra/atomic-file.ts";
 import { archiveStamp } from "./reset.ts";
-import { createHeader, loadTranscript, relinkEntries, type TranscriptEntry } from "./transcript.ts";
+import { loadTranscript, relinkEntries } from "./transcript-read.ts";
+import { createHeader, type TranscriptEntry } from "./transcript.ts";
 import type { SessionEntry } from "./types.ts";
 
 const DEFAULT_FORK_MAX_TOKENS = 100_000;

@@ -11,14 +11,11 @@ export {
   createHeader,
   isTranscriptHeader,
   isTranscriptMessage,
-  loadTranscript,
-  relinkEntries,
   TRANSCRIPT_VERSION,
   parseTranscriptLine,
-  readLinesBackwards,
-  readRecentMessages,
   readTranscriptHeader,
   type TranscriptEntry,
   type TranscriptHeader,
   type TranscriptMessage,
   type TranscriptMessageBody } from "./transcript.ts";
+export { loadTranscript, readLinesBackwards, readRecentMessages, rebuildTranscript, relinkEntries } from "./transcript-read.ts";

@@ -10,7 +10,7 @@ import { resolveTranscriptPath } from "./paths.ts";
 import { lastDailyBoundaryMs, resolveResetPolicy, sessionFreshness } from "./reset.ts";
 import { createSessionStore, type PendingSessionLog, type SessionStore } from "./session-store.ts";
 import { splitObjectMembers } from "./store-format.ts";
-import { loadTranscript, readLinesBackwards, readRecentMessages } from "./transcript.ts";
+import { loadTranscript, readLinesBackwards, readRecentMessages } from "./transcript-read.ts";
 
 async function withStore(run: (store: SessionStore, path: string, reopen: () => SessionStore) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "openclaw-sessions-"));

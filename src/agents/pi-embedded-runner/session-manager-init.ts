@@ -6,18 +6,15 @@ import {
   appendTranscriptLines,
   createHeader,
   emitSessionTranscriptUpdate,
-  isTranscriptHeader,
-  loadTranscript,
-  parseTranscriptLine,
   queueByPath,
-  readLinesBackwards,
   readTranscriptHeader,
-  relinkEntries,
+  rebuildTranscript,
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
   type TranscriptHeader,
 } from "../../sessions/index.ts";
 import type { PiModules } from "../pi.ts";
+import { readContextEntries } from "./transcript-window.ts";
 
 /** A conversation in memory whose every new entry goes to disk through our own queue. */
 export interface OpenTranscript {
@@ -153,9 +150,8 @@ async function repair(options: OpenTranscriptOptions, reason: string): Promise<T
   const { path } = options;
   return queueByPath(path, async () => {
     const backup = await keepCopy(options);
-    const { header = createHeader(options.sessionId, options.cwd, options.nowMs), entries, damagedLines } = await loadTranscript(path);
-    await writeFileAtomic(path, [header, ...relinkEntries(entries)].map((line) => `${JSON.stringify(line)}\n`));
-    options.log.warn("transcript has been rebuilt", { path, reason, backup, entries: entries.length, damagedLines });
+    const { header, ...found } = await rebuildTranscript(path, createHeader(options.sessionId, options.cwd, options.nowMs));
+    options.log.warn("transcript has been rebuilt", { path, reason, backup, ...found });
     return header;
   });
 }
@@ -188,30 +184,4 @@ async function isEmptyOrMissing(path: string): Promise<boolean> {
     if (isErrno(err, "ENOENT")) return true;
     throw err;
   }
-}
-
-/**
- * The active branch from its end back to the last compaction's first kept entry, or to the budget, then to the user
- * message that starts the turn there. Undefined when a damaged line hides where the branch goes on.
- */
-async function readContextEntries(path: string, budgetChars: number): Promise<TranscriptEntry[] | undefined> {
-  const kept: TranscriptEntry[] = [];
-  let wanted: string | null | undefined;
-  let stopAt: string | undefined;
-  let chars = 0;
-  let sawDamage = false;
-  for await (const line of readLinesBackwards(path)) {
-    const entry = parseTranscriptLine(line);
-    if (!entry || (!isTranscriptHeader(entry) && typeof entry.id !== "string")) sawDamage = true;
-    if (!entry || isTranscriptHeader(entry) || typeof entry.id !== "string") continue;
-    if (wanted !== undefined && entry.id !== wanted) continue;
-    kept.push(entry);
-    wanted = entry.parentId;
-    chars += line.length;
-    if (stopAt === undefined && entry.type === "compaction" && typeof entry["firstKeptEntryId"] === "string") {
-      stopAt = entry["firstKeptEntryId"];
-    }
-    if (entry.id === stopAt || wanted === null || (chars > budgetChars && entry.message?.role === "user")) return kept.reverse();
-  }
-  return sawDamage && typeof wanted === "string" ? undefined : kept.reverse();
 }

@@ -28,7 +28,7 @@ const nothing: Announce = () => undefined;
 
 /** Takes up what an earlier process left: first the runs that had begun, then the messages that waited. Source: spec decisions §5.4. */
 export function createReplay(deps: ReplayDeps): () => Promise<void> {
-  const { log, inbox, sessions, agents } = deps;
+  const { log, inbox, sessions } = deps;
   // Looked up before the first message of this process can be among them.
   const leftOver = { rows: inbox.unfinished(), previews: deps.previews.orphans() };
 
@@ -88,7 +88,7 @@ export function createReplay(deps: ReplayDeps): () => Promise<void> {
       createRunEvents(deps.events, runId, item.ctx.SessionKey ?? "").final(texts.join("\n\n"));
       return;
     }
-    await redeliverFinals(deps, { runId, plugin: item.plugin, route: item.route, workspaceDir: agents.agent(item.agentId).workspaceDir }, buildFinalPayloads(texts));
+    await redeliverFinals(deps, { runId, sessionKey: item.ctx.SessionKey ?? "", agentId: item.agentId, plugin: item.plugin, route: item.route }, buildFinalPayloads(texts));
   }
 
   return replay;

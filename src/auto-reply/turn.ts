@@ -14,6 +14,7 @@ import { createChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
 import { finalPayloads } from "./reply/final-payloads.ts";
 import { resolveResponsePrefix } from "./reply/prefix.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
+import { unsentRest } from "./reply/unsent-rest.ts";
 import { activeModelOf, createRunDelivery, type RunDelivery, type RunEnding } from "./reply/run-delivery.ts";
 import { chatTypeOf, runChannel } from "./run-channel.ts";
 import type { RunHints } from "./run-hints.ts";
@@ -176,16 +177,28 @@ function openDelivery(deps: TurnDeps, cfg: OpenClawConfig, input: TurnInput, { p
   };
 }
 
-/** Sends the final pieces of a run that ended before a restart; pieces already sent are known by their ids. */
-export async function redeliverFinals(
-  deps: TurnDeps, run: { runId: string; plugin: ChannelPlugin; route: ReplyRoute; workspaceDir: string }, payloads: readonly ReplyPayload[],
-): Promise<void> {
+export interface EndedRun {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly agentId: string;
+  readonly plugin: ChannelPlugin;
+  readonly route: ReplyRoute;
+}
+
+/** Sends what is left of the answer of a run that ended before a restart; pieces already sent are known by their ids. */
+export async function redeliverFinals(deps: TurnDeps, run: EndedRun, payloads: readonly ReplyPayload[]): Promise<void> {
   const cfg = deps.config();
+  const { plugin, route } = run;
+  const agent = deps.agents.agent(run.agentId);
+  const { entry } = await deps.sessions.ensure(run.sessionKey);
+  const { model, thinking } = await resolveRunSettings({ cfg, agents: deps.agents, agentId: run.agentId, entry, ctx: undefined, isGroup: false, hints: {} });
+  const prefix = resolveResponsePrefix(cfg, route.channel, route.accountId, { ...model, thinkingLevel: thinking, identityName: agent.config?.identity?.name });
+  const blocks = deps.outbox.textsOf(`${run.runId}:block:`).map((text) => (prefix !== undefined && text.startsWith(prefix) ? text.slice(prefix.length) : text));
   const sink = createChannelSink({
-    cfg, plugin: run.plugin, route: run.route, runId: run.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, prefix: () => undefined,
-    allowPreview: false, typingIntervalMs: TYPING_INTERVAL_SEC * 1000, resolveMedia: (source, asVoice) => toOutboundMedia(deps, run.workspaceDir, source, asVoice),
+    cfg, plugin, route, runId: run.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, prefix: () => prefix,
+    allowPreview: false, typingIntervalMs: TYPING_INTERVAL_SEC * 1000, resolveMedia: (source, asVoice) => toOutboundMedia(deps, agent.workspaceDir, source, asVoice),
   });
-  await sink.finals(payloads);
+  await sink.finals(unsentRest(payloads, blocks));
 }
 
 export async function toOutboundMedia(deps: Pick<TurnDeps, "stateDir" | "fetchUrl">, workspaceDir: string, source: string, asVoice: boolean): Promise<OutboundMedia | { readonly error: string }> {

@@ -40,6 +40,8 @@ export interface Outbox {
   deliver(request: OutboxRequest, firstAttempt?: FirstAttempt): Promise<DeliveryResult>;
   /** The fate of an id that was delivered before, e.g. by a run that is being replayed. */
   lookup(id: string): DeliveryResult | "open" | undefined;
+  /** Texts of the messages whose ids begin so, in their order; those that were given up are not among them. */
+  textsOf(idPrefix: string): string[];
   /** Takes up what an earlier process left. */
   resume(): void;
   countOpen(): number;
@@ -82,6 +84,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const settle = journal.statement("UPDATE outbox SET state = ?, error = ?, message_ids = ?, settled_at = ? WHERE id = ?");
   const findRow = journal.statement("SELECT * FROM outbox WHERE id = ?");
   const find = journal.statement("SELECT state, error, message_ids FROM outbox WHERE id = ?");
+
+  const findTexts = journal.statement("SELECT message FROM outbox WHERE substr(id, 1, length(?1)) = ?1 AND state <> 'failed' ORDER BY seq");
 
   function lookup(id: string): DeliveryResult | "open" | undefined {
     const row = find.get(id);
@@ -198,6 +202,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   return {
     lookup,
+    textsOf: (idPrefix) => findTexts.all(idPrefix).map((row) => (JSON.parse(String(row["message"])) as OutboundMessage).text ?? ""),
     deliver(request, firstAttempt) {
       const known = lookup(request.id);
       if (known && known !== "open") return Promise.resolve(known);

@@ -6,8 +6,14 @@ import type { ReplyRoute } from "./reply/channel-sink.ts";
 export function mergeRows(rows: readonly InboxRow[]): InboundMessage {
   const last = rows.at(-1)?.message as InboundMessage;
   if (rows.length === 1) return last;
+  const reply = rows.findLast((row) => row.message.reply)?.message.reply;
+  const media = rows.flatMap((row) => row.message.media ?? []);
+  const forward = rows.findLast((row) => row.message.forward)?.message.forward;
   return {
     ...last,
+    ...(reply ? { reply } : {}),
+    ...(media.length > 0 ? { media } : {}),
+    ...(forward ? { forward } : {}),
     text: rows.map((row) => row.message.text).filter((text) => text !== "").join("\n"),
     mergedMessageIds: rows.slice(0, -1).flatMap((row) => [...(row.message.mergedMessageIds ?? []), row.message.messageId]),
   };

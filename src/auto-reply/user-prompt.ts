@@ -72,7 +72,7 @@ function untrustedBlocks(ctx: MsgContext, isNewSession: boolean): string | undef
     ctx.ReplyToBody ? block("Replied message (untrusted, for context):", { sender_label: ctx.ReplyToSender, is_quote: trueOnly(ctx.ReplyToIsQuote), body: ctx.ReplyToBody }) : undefined,
     ctx.ForwardedFrom ? block("Forwarded message context (untrusted metadata):", {
       from: ctx.ForwardedFrom, type: ctx.ForwardedFromType, username: ctx.ForwardedFromUsername, title: ctx.ForwardedFromTitle,
-      signature: ctx.ForwardedFromSignature, date_ms: ctx.ForwardedDate,
+      signature: ctx.ForwardedFromSignature, chat_type: ctx.ForwardedFromChatType, date_ms: ctx.ForwardedDate,
     }) : undefined,
     ctx.InboundHistory?.length && !(isNewSession && ctx.ThreadHistoryBody)
       ? block("Chat history since last reply (untrusted, for context):", ctx.InboundHistory.map((line) => ({ sender: line.sender, timestamp_ms: line.timestamp, body: truncateText(line.body, MAX_HISTORY_BODY_CHARS) })))

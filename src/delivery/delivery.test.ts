@@ -320,6 +320,9 @@ describe("what waits beside the messages", () => {
     events.push("s", "event 24");
     events.push("s", "  ");
     events.push("s", "exec finished: heartbeat wake");
+    events.push("node", "Node: box (10.0.0.5) · app 2.1 · last input 12s ago · mode ui");
+    events.push("node", "Node: box (10.0.0.5) · app 2.1 · last input 13s ago · mode ui");
+    expect(events.peek("node").events.map(({ text }) => text)).toEqual(["Node: box (10.0.0.5) · app 2.1 · mode ui"]);
     events.push("other", "elsewhere", { trusted: false });
     const { events: lines } = events.peek("s");
     expect(lines).toHaveLength(20);

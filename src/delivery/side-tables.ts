@@ -90,6 +90,8 @@ export interface SystemEvents {
 }
 
 const MAX_EVENTS = 20;
+/** How long ago somebody touched a node: it changes with every beacon and says nothing to the model. */
+const NODE_INPUT = /(?<=^Node:.*?) · last input [^·\n]*(?= ·|$)/;
 const NOISE = /reason periodic|heartbeat poll|heartbeat wake|^read heartbeat\.md/i;
 
 export function createSystemEvents(journal: Journal, clock: Clock): SystemEvents {
@@ -104,7 +106,7 @@ export function createSystemEvents(journal: Journal, clock: Clock): SystemEvents
   const commit = journal.statement("DELETE FROM system_events WHERE session_key = ? AND seq <= ?");
   return {
     push(sessionKey, text, { contextKey, trusted = true } = {}) {
-      const line = text.trim();
+      const line = text.trim().replace(NODE_INPUT, "");
       if (line === "" || NOISE.test(line) || last.get(sessionKey)?.["text"] === line) return;
       if (contextKey) drop.run(sessionKey, contextKey);
       add.run(sessionKey, ++seq, clock.now(), line, contextKey ?? null, trusted ? 1 : 0);

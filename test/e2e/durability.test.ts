@@ -58,21 +58,28 @@ const telegramConfig = (telegram: FakeTelegram, model: Record<string, unknown>, 
 const TEXTS = (telegram: FakeTelegram): string[] => telegram.sent().map((message) => message.text ?? "");
 const answers = (telegram: FakeTelegram, text: string): number => telegram.sent().filter((message) => message.text === text).length;
 
-it("killed while the model is thinking: the message is answered once after the restart", async () => {
+it("killed while the model is thinking: the message is answered once after the restart, and what waited behind it after that", async () => {
   await using telegram = await startFakeTelegram();
-  await using model = await startMockModel((mock) => mock.onMessage(/ping/, { content: "pong" }, { latency: 1500 }));
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/waiting/, { content: "read both" });
+    mock.onMessage(/ping/, { content: "pong" }, { latency: 1500 });
+  });
   const stateDir = await home(telegramConfig(telegram, model.config));
   const first = await startChild(stateDir);
   telegram.text("ping");
   await telegram.waitForCall("sendChatAction");
+  telegram.text("waiting one");
+  telegram.text("waiting two");
+  await telegram.waitUntil(() => telegram.pendingUpdates() === 0);
   await first.kill();
   expect(answers(telegram, "pong")).toBe(0);
 
   const second = await startChild(stateDir);
-  await telegram.waitUntil(() => answers(telegram, "pong") > 0);
+  await telegram.waitUntil(() => answers(telegram, "read both") > 0);
   await second.kill("SIGTERM");
 
-  expect(answers(telegram, "pong")).toBe(1);
+  expect(TEXTS(telegram)).toEqual(["pong", "read both"]);
+  expect(JSON.stringify((model.mock.getLastRequest()?.body as { messages: unknown[] } | undefined)?.messages.at(-1))).toMatch(/waiting one.*waiting two/);
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
 

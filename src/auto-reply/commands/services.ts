@@ -96,7 +96,7 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
     async compact(sessionKey, focus) {
       const entry = await sessions.get(sessionKey);
       if (!entry) return { kind: "skipped", reason: "there is no conversation yet" };
-      await deps.conversation.stop(sessionKey, "stop");
+      agents.runs.abort({ sessionKey }, "stop"); // what waits is answered after it
       if (!(await agents.runs.waitIdle(sessionKey, 15_000))) return { kind: "failed", reason: "the running answer did not stop in time" };
       const { ref } = await currentModel(sessionKey);
       const outcome = await agents.compact({

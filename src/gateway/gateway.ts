@@ -94,6 +94,8 @@ export interface Gateway {
 }
 
 const DRAIN_MS = 10_000;
+/** A store is locked for one write. Source: spec agent-pipeline §3.1. */
+const SESSION_LOCK_STALE_MS = 30_000;
 const IDLE_WARM_MS = 3000;
 const HEALTH_INTERVAL_MS = 60_000;
 
@@ -192,7 +194,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const sessions = createSessionService({
       config, roots, clock, log: log.child({ subsystem: "sessions" }), pending: createPendingSessionLog(journal), env, isActive: (key) => conversation.isBusy(key),
       withLock: async (path, write) => {
-        await using _held = await acquireFileLock(`${path}.lock`);
+        await using _held = await acquireFileLock(`${path}.lock`, { vagueStaleMs: SESSION_LOCK_STALE_MS });
         return write();
       },
     });

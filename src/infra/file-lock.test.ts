@@ -57,6 +57,18 @@ it.runIf(process.platform === "linux")("takes a lock whose pid now belongs to an
   expect((await readLockOwner(path))?.startTime).toBe(startTime + 1);
 });
 
+it("takes a lock of its own pid that it did not make, and an old one that does not say when its process started", async () => {
+  const path = join(dir, "x.lock");
+  await writeFile(path, JSON.stringify({ pid: process.pid, createdAt: new Date().toISOString() }));
+  await (await acquireFileLock(path, { timeoutMs: 0 })).release();
+  const held = (ageMs: number): Promise<void> => writeFile(path, JSON.stringify({ pid: process.ppid, createdAt: new Date(Date.now() - ageMs).toISOString() }));
+  await held(1000);
+  await expect(acquireFileLock(path, { timeoutMs: 0, vagueStaleMs: 30_000 })).rejects.toBeInstanceOf(FileLockError);
+  await held(31_000);
+  await expect(acquireFileLock(path, { timeoutMs: 0 })).rejects.toBeInstanceOf(FileLockError);
+  await (await acquireFileLock(path, { timeoutMs: 0, vagueStaleMs: 30_000 })).release();
+});
+
 it("does not remove a lock that another holder took over", async () => {
   const path = join(dir, "x.lock");
   const lock = await acquireFileLock(path);

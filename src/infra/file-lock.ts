@@ -27,6 +27,8 @@ export interface FileLockOptions {
   /** Further fields of the lock file, e.g. `{ configPath }`. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal | undefined;
+  /** Age, ms, at which a lock that does not say when its process started counts as left behind: its pid may be another's by now. */
+  readonly vagueStaleMs?: number;
 }
 
 /** The lock is held by a living process. */
@@ -64,7 +66,7 @@ export async function acquireFileLock(path: string, options: FileLockOptions = {
     if (await tryCreate(path, content, token)) return lockHandle(path, content);
     const held = await readLock(path);
     if (held === undefined) continue;
-    if (await isStale(path, held.owner)) {
+    if (await isStale(path, held, options.vagueStaleMs)) {
       await takeAway(path, held.text, token);
       continue;
     }
@@ -167,14 +169,22 @@ function parseOwner(text: string): LockOwner | undefined {
   }
 }
 
-async function isStale(path: string, owner: LockOwner | undefined): Promise<boolean> {
-  if (owner !== undefined) return !(await isLockOwnerAlive(owner));
+async function isStale(path: string, { owner, text }: HeldLock, vagueStaleMs: number | undefined): Promise<boolean> {
+  if (owner !== undefined) return isVaguelyStale(owner, text, vagueStaleMs) || !(await isLockOwnerAlive(owner));
   try {
     return Date.now() - (await stat(path)).mtimeMs > UNREADABLE_GRACE_MS;
   } catch (err) {
     if (isErrno(err, "ENOENT")) return false;
     throw err;
   }
+}
+
+/** The pid alone proves little: containers give the same one at every start. Locks of this code have a token. */
+function isVaguelyStale(owner: LockOwner, text: string, staleMs: number | undefined): boolean {
+  if (owner.startTime !== undefined || text.includes('"token"')) return false;
+  if (owner.pid === process.pid) return true;
+  const ageMs = Date.now() - Date.parse(owner.createdAt);
+  return staleMs !== undefined && !(ageMs <= staleMs);
 }
 
 /** Removes a stale lock. If another process replaced it meanwhile, its lock is put back. */

@@ -12,7 +12,7 @@ export type { ActiveRun, RunRegistry, RunSnapshot } from "./pi-embedded-runner/r
 export { inspectRunProgress, type RunProgress } from "./pi-embedded-runner/replay.ts";
 export type { CompactionOutcome } from "./pi-embedded-runner/compact.ts";
 export { formatReasoning } from "./pi-embedded-runner/run/payloads.ts";
-export { readReply, toReplyPayload } from "./output/reply-text.ts";
+export { readRawReply, readReply, toReplyPayload } from "./output/reply-text.ts";
 export { gateVisibleText, HEARTBEAT_TOKEN, stripEdgeToken } from "./output/silent.ts";
 export { HEARTBEAT_PROMPT } from "./pi-embedded-runner/prompt-assembly.ts";
 export type { ReplyKind, ReplyPayload } from "./output/payload.ts";

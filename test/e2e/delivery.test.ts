@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { connectClient } from "../support/client.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startMockModel, type MockModel } from "../support/model.ts";
 import { startFakeTelegram, type FakeTelegram } from "../support/telegram-api/index.ts";
@@ -165,4 +166,31 @@ it("what the message tool said in this chat is not said again, a file it did not
   telegram.text("plan?");
   await telegram.waitUntil(() => telegram.sent().some((message) => message.file));
   expect(telegram.sent().map((message) => [message.text, message.file !== undefined])).toEqual([["Here is the plan for today. NO_REPLY", false], ["", true]]);
+});
+
+it("the web chat shows the same after a reload, streamed or not, and the HTTP endpoint too", async () => {
+  const raw = "<think>plan</think>[[reply_to_current]]Hello\nMEDIA:./x.png\n\n```\nNO_REPLY <think>kept</think>\n```\n\nHEARTBEAT_OK";
+  const shown = "Hello\n\n```\nNO_REPLY <think>kept</think>\n```\n\n📎 ./x.png";
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/silent/, { content: "<think>nothing to say</think>NO_REPLY" });
+    mock.onMessage(/.*/, { content: raw }, { chunkSize: 3 });
+  });
+  await using g = await startTestGateway({ config: { ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" } } }, gateway: { mode: "local", auth: { mode: "token", token: "T" }, http: { endpoints: { chatCompletions: { enabled: true } } } } } });
+  await using client = await connectClient(g.url, g.token);
+
+  expect((await client.chat("hello")).text).toBe(shown);
+  expect((await client.chat("silent")).text).toBeUndefined();
+  const { messages } = await client.call<{ messages: { role: string; content: { text?: string }[] }[] }>("chat.history", { sessionKey: "main" });
+  expect(messages.filter((message) => message.role === "assistant").map((message) => message.content.map((block) => block.text).join(""))).toEqual([shown]);
+  for (const frame of client.frames) if (frame.event === "chat") expect(JSON.stringify(frame.payload)).not.toMatch(/plan|HEARTBEAT|MEDIA:|\[\[/);
+
+  const ask = async (stream: boolean): Promise<string> => {
+    const response = await fetch(`${g.url}/v1/chat/completions`, {
+      method: "POST", headers: { authorization: "Bearer T", "content-type": "application/json" }, body: JSON.stringify({ model: "openclaw", stream, messages: [{ role: "user", content: "hello" }] }),
+    });
+    return response.text();
+  };
+  const streamed = (await ask(true)).split("\n").filter((line) => line.startsWith("data: {")).map((line) => (JSON.parse(line.slice(6)) as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content ?? "").join("");
+  expect(streamed).toBe(shown.replace("\n\n📎 ./x.png", ""));
+  expect((JSON.parse(await ask(false)) as { choices: { message: { content: string } }[] }).choices[0]?.message.content).toBe(streamed);
 });

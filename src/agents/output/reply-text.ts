@@ -1,8 +1,9 @@
 import { parseReplyDirectives, type ReplyDirectives } from "./directives.ts";
 import type { ReplyPayload } from "./payload.ts";
 import { gateGrowingText, gateVisibleText } from "./silent.ts";
+import { createBlockTagState, stripBlockTags } from "./strip-tags.ts";
 
-/** What people may see of a model's text, and what it asks for beside. Every way out goes through one of these two. */
+/** What people may see of a model's text, and what it asks for beside. Every way out goes through one of these. */
 export interface VisibleReply extends Omit<ReplyDirectives, "text"> {
   readonly text: string;
   /** Nothing is to be said; there may still be media. */
@@ -14,6 +15,9 @@ export function readReply(raw: string): VisibleReply {
   const directives = parseReplyDirectives(raw);
   return { ...directives, ...gateVisibleText(directives.text) };
 }
+
+/** Of a complete text with everything still in it, thoughts and `<final>` marks too. */
+export const readRawReply = (raw: string): VisibleReply => readReply(stripBlockTags(raw, createBlockTagState(), { flush: true }));
 
 /**
  * Of a message that is still being written: what may turn out to be a directive or a token is held back, so that the text

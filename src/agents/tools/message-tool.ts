@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { readReply } from "../output/reply-text.ts";
-import { stripBlockTags, createBlockTagState } from "../output/strip-tags.ts";
+import { readRawReply } from "../output/reply-text.ts";
 import type { MessagingSend } from "../pi-embedded-runner/run/types.ts";
 import type { RunChannelContext } from "../pi-embedded-runner/run/params.ts";
 import { optionalString } from "./arguments.ts";
@@ -89,7 +88,7 @@ export function createMessageTool(options: MessageToolOptions): AgentTool {
 
 async function send(options: MessageToolOptions, args: Record<string, unknown>, target: { channel: string; to: string; accountId: string | undefined; id: string }): Promise<ToolResult> {
   const raw = optionalString(args, "message") ?? optionalString(args, "text") ?? optionalString(args, "caption") ?? "";
-  const directives = readReply(stripBlockTags(raw.replaceAll("\\n", "\n"), createBlockTagState(), { flush: true }));
+  const directives = readRawReply(raw.replaceAll("\\n", "\n"));
   const media = [optionalString(args, "media"), optionalString(args, "path"), optionalString(args, "filePath"), ...directives.mediaUrls].filter((item) => item !== undefined);
   if (media.some((item) => item.startsWith("data:"))) return toolError("data: URLs cannot be sent; write the file first and give its path.");
   if (directives.text.trim() === "" && media.length === 0) return toolError("send requires text or media");

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import { readRawReply } from "../../agents/index.ts";
 import { isAbortRequest, stripPromptScaffolding } from "../../auto-reply/index.ts";
 import { saveMedia, sniffImageType } from "../../media/index.ts";
 import { isTranscriptMessage, readRecentMessages, resolveSendPolicy, type TranscriptEntry } from "../../sessions/index.ts";
@@ -134,7 +135,7 @@ const history = defineMethod({
     if (!entry) return { sessionKey: raw, messages: [], thinkingLevel: "off" };
     const path = ctx.sessions.transcriptPath(sessionKey, entry);
     const entries = await readRecentMessages(path, { limit, maxBytes: MAX_HISTORY_BYTES * 2 });
-    const messages = capTotal(await Promise.all(entries.map((item) => toHistoryMessage(item))));
+    const messages = capTotal((await Promise.all(entries.map((item) => toHistoryMessage(item)))).filter((message) => !isSilent(message)));
     const active = ctx.agents.runs.bySession(sessionKey)[0];
     return {
       sessionKey: raw, sessionId: entry.sessionId, messages, thinkingLevel: entry.thinkingLevel ?? "off", verboseLevel: entry.verboseLevel,
@@ -143,14 +144,16 @@ const history = defineMethod({
   },
 });
 
+/** An answer that said nothing to people and did nothing. */
+const isSilent = ({ role, content, errorMessage }: Record<string, unknown>): boolean => role === "assistant" && errorMessage === undefined && Array.isArray(content) && content.length === 0;
+
 async function toHistoryMessage(entry: TranscriptEntry): Promise<Record<string, unknown>> {
   if (!isTranscriptMessage(entry)) {
     return { role: "system", type: "compaction", content: [{ type: "text", text: "Older messages were summarised." }], timestamp: Date.parse(entry.timestamp), id: entry.id };
   }
   const { details: _details, usage: _usage, cost: _cost, ...message } = entry.message;
-  const isUser = message.role === "user";
   const content = typeof message.content === "string" ? [{ type: "text", text: message.content }] : Array.isArray(message.content) ? message.content : [];
-  const shown = { ...message, id: entry.id, content: (await Promise.all(content.map((block: unknown) => toHistoryBlock(block, isUser)))).flat() };
+  const shown = { ...message, id: entry.id, content: (await Promise.all(content.map((block: unknown) => toHistoryBlock(block, message.role)))).flat() };
   return JSON.stringify(shown).length <= MAX_MESSAGE_BYTES
     ? shown
     : { role: message.role, id: entry.id, timestamp: message.timestamp, content: [{ type: "text", text: "[chat.history omitted: message too large]" }], __openclaw: { truncated: true, reason: "oversized" } };
@@ -159,18 +162,20 @@ async function toHistoryMessage(entry: TranscriptEntry): Promise<Record<string, 
 const MEDIA_NOTE = /\[media attached(?: \d+\/\d+)?: ([^\]\n]+?) \((image\/[a-z+.-]+)\)\]\n*/g;
 const MAX_THUMB_BYTES = 60_000;
 
-async function toHistoryBlock(block: unknown, isUser: boolean): Promise<unknown[]> {
+/** What a person may see of one block of a message. */
+async function toHistoryBlock(block: unknown, role: string): Promise<unknown[]> {
   if (typeof block !== "object" || block === null) return [];
   const { thinkingSignature: _signature, textSignature: _text, ...rest } = block as Record<string, unknown>;
   if (rest["type"] === "image" && typeof rest["data"] === "string") return [{ type: "image", mimeType: rest["mimeType"], omitted: true, bytes: rest["data"].length }];
   for (const field of ["text", "thinking", "partialJson"]) {
     const value = rest[field];
     if (typeof value !== "string") continue;
-    const plain = field === "text" && isUser ? stripPromptScaffolding(value) : value;
+    const plain = field === "text" ? shownText(value, role) : value;
     rest[field] = plain.length > MAX_TEXT_CHARS ? `${plain.slice(0, MAX_TEXT_CHARS)}\n...(truncated)...` : plain;
   }
   if (rest["arguments"] !== undefined && JSON.stringify(rest["arguments"]).length > MAX_TEXT_CHARS) rest["arguments"] = { truncated: true };
-  if (!isUser || typeof rest["text"] !== "string" || !rest["text"].includes("[media attached")) return [rest];
+  if (role === "assistant" && rest["text"] === "") return [];
+  if (role !== "user" || typeof rest["text"] !== "string" || !rest["text"].includes("[media attached")) return [rest];
   const images: unknown[] = [];
   for (const [, path = "", mimeType = ""] of rest["text"].matchAll(MEDIA_NOTE)) {
     const bytes = await readFile(path).catch(() => undefined);
@@ -178,6 +183,14 @@ async function toHistoryBlock(block: unknown, isUser: boolean): Promise<unknown[
   }
   rest["text"] = rest["text"].replace(MEDIA_NOTE, "").replace(/^\[media attached: \d+ files\]\n*/, "").trim();
   return [...images, ...(rest["text"] === "" ? [] : [rest])];
+}
+
+/** The user's own words; the assistant's as the chat showed them. */
+function shownText(text: string, role: string): string {
+  if (role === "user") return stripPromptScaffolding(text);
+  if (role !== "assistant") return text;
+  const reply = readRawReply(text);
+  return [reply.silent ? "" : reply.text.trim(), ...reply.mediaUrls.map((source) => `📎 ${source}`)].filter(Boolean).join("\n\n");
 }
 
 function capTotal(messages: Record<string, unknown>[]): Record<string, unknown>[] {

@@ -1,6 +1,6 @@
 import { appendFile, chmod, copyFile, mkdir, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DIR_MODE, FILE_MODE, isErrno, writeFileAtomic } from "../infra/atomic-file.ts";
+import { DIR_MODE, FILE_MODE, ifExists, isErrno, writeFileAtomic } from "../infra/atomic-file.ts";
 import { redactSecrets } from "../infra/redact.ts";
 import { getAtPath } from "./config-path.ts";
 
@@ -20,7 +20,7 @@ export async function rotateBackups(path: string): Promise<void> {
   } catch (err) {
     if (!isErrno(err, "ENOENT")) throw err;
   }
-  for (let n = 0; n <= MAX_NUMBERED_BACKUPS; n++) await chmod(numbered(n), FILE_MODE).catch(ignoreMissing);
+  for (let n = 0; n <= MAX_NUMBERED_BACKUPS; n++) await ifExists(chmod(numbered(n), FILE_MODE));
 }
 
 async function moveIfPresent(from: string, to: string): Promise<void> {
@@ -97,11 +97,4 @@ export async function appendAudit(logsDir: string, line: Readonly<Record<string,
 }
 
 /** The text of a file, undefined when there is none. */
-export async function readTextOrUndefined(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return undefined;
-    throw err;
-  }
-}
+export const readTextOrUndefined = (path: string): Promise<string | undefined> => ifExists(readFile(path, "utf8"));

@@ -1,6 +1,6 @@
 import { appendFile, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ensureDir, FILE_MODE, isErrno, writeFileAtomic } from "../infra/atomic-file.ts";
+import { ensureDir, FILE_MODE, ifExists, writeFileAtomic } from "../infra/atomic-file.ts";
 import { createKeyedQueue } from "../infra/keyed-queue.ts";
 import type { CronDeliveryStatus, CronRunEntry, CronRunStatus } from "./types.ts";
 
@@ -28,12 +28,7 @@ export function createCronRunLog(dir: string): CronRunLog {
   const pathOf = (jobId: string): string => join(dir, `${jobId}.jsonl`);
 
   async function readFileEntries(path: string): Promise<CronRunEntry[]> {
-    try {
-      return (await readFile(path, "utf8")).split("\n").flatMap(parseLine);
-    } catch (err) {
-      if (isErrno(err, "ENOENT")) return [];
-      throw err;
-    }
+    return ((await ifExists(readFile(path, "utf8"))) ?? "").split("\n").flatMap(parseLine);
   }
 
   return {

@@ -1,6 +1,6 @@
 import { copyFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { ensureDir, isErrno, readJsonFile, writeFileAtomic } from "../infra/atomic-file.ts";
+import { ensureDir, ifExists, readJsonFile, writeFileAtomic } from "../infra/atomic-file.ts";
 import { errorText } from "../infra/errors.ts";
 import { acquireFileLock } from "../infra/file-lock.ts";
 import { createKeyedQueue } from "../infra/keyed-queue.ts";
@@ -41,9 +41,7 @@ export function createCronStore(path: string, log: Logger): CronStore {
 
   async function write(jobs: readonly CronJob[], foreign: readonly unknown[]): Promise<void> {
     await ensureDir(dirname(path));
-    await copyFile(path, `${path}.bak`).catch((err: unknown) => {
-      if (!isErrno(err, "ENOENT")) throw err;
-    });
+    await ifExists(copyFile(path, `${path}.bak`));
     await writeFileAtomic(path, [`${JSON.stringify({ version: 1, jobs: [...jobs, ...foreign] }, null, 2)}\n`]);
     loaded = { stamp: await stampOf(path), jobs, foreign };
   }
@@ -70,11 +68,6 @@ function isJob(value: unknown): value is CronJob {
 }
 
 async function stampOf(path: string): Promise<string | undefined> {
-  try {
-    const { size, mtimeMs, ino } = await stat(path);
-    return `${size}|${mtimeMs}|${ino}`;
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return undefined;
-    throw err;
-  }
+  const found = await ifExists(stat(path));
+  return found && `${found.size}|${found.mtimeMs}|${found.ino}`;
 }

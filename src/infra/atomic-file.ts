@@ -49,14 +49,18 @@ export async function writeFileAtomic(
 
 /** The parsed JSON file, or undefined when it does not exist. @throws SyntaxError on bad JSON, ErrnoException otherwise */
 export async function readJsonFile(path: string): Promise<unknown> {
-  let text: string;
+  const text = await ifExists(readFile(path, "utf8"));
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** What a file operation gives, or undefined when there is no such file (ENOENT). Other failures reject. */
+export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
-    text = await readFile(path, "utf8");
+    return await operation;
   } catch (err) {
     if (isErrno(err, "ENOENT")) return undefined;
     throw err;
   }
-  return JSON.parse(text);
 }
 
 export function isErrno(err: unknown, ...codes: string[]): boolean {

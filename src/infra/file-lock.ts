@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { link, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { uptime } from "node:os";
 import { dirname } from "node:path";
-import { ensureDir, FILE_MODE, isErrno } from "./atomic-file.ts";
+import { ensureDir, FILE_MODE, ifExists, isErrno } from "./atomic-file.ts";
 import { sleep } from "./backoff.ts";
 
 /** What a lock file says about its holder. `startTime` is field 22 of /proc/<pid>/stat, absent where there is no procfs. */
@@ -143,14 +143,8 @@ interface HeldLock {
 }
 
 async function readLock(path: string): Promise<HeldLock | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return undefined;
-    throw err;
-  }
-  return { text, owner: parseOwner(text) };
+  const text = await ifExists(readFile(path, "utf8"));
+  return text === undefined ? undefined : { text, owner: parseOwner(text) };
 }
 
 function parseOwner(text: string): LockOwner | undefined {
@@ -171,12 +165,8 @@ function parseOwner(text: string): LockOwner | undefined {
 
 async function isStale(path: string, { owner, text }: HeldLock, vagueStaleMs: number | undefined): Promise<boolean> {
   if (owner !== undefined) return isVaguelyStale(owner, text, vagueStaleMs) || !(await isLockOwnerAlive(owner));
-  try {
-    return Date.now() - (await stat(path)).mtimeMs > UNREADABLE_GRACE_MS;
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return false;
-    throw err;
-  }
+  const found = await ifExists(stat(path));
+  return found !== undefined && Date.now() - found.mtimeMs > UNREADABLE_GRACE_MS;
 }
 
 /** The pid alone proves little: containers give the same one at every start. Locks of this code have a token. */

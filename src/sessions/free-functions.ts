@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { OpenClawConfig } from "../config/index.ts";
-import { isErrno } from "../infra/atomic-file.ts";
+import { readJsonFile } from "../infra/atomic-file.ts";
 import { appendTranscriptMessage } from "./append.ts";
 import { resolveTranscriptPath } from "./paths.ts";
 import { SESSION_STORE_CACHE, type CachedSessionStore } from "./process-registry.ts";
@@ -34,12 +33,7 @@ export async function loadSessionStore(storePath: string): Promise<SessionIndex>
     await cached.store.refresh();
     return Object.fromEntries(await cached.store.entries());
   }
-  try {
-    return JSON.parse(await readFile(storePath, "utf8")) as SessionIndex;
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return {};
-    throw err;
-  }
+  return ((await readJsonFile(storePath)) ?? {}) as SessionIndex;
 }
 
 /** The entry of a key, compared without case. @public */

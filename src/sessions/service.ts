@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { isErrno } from "../infra/atomic-file.ts";
+import { ifExists } from "../infra/atomic-file.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
 import type { OpenClawConfig } from "../config/index.ts";
@@ -121,13 +121,7 @@ export function createSessionService(options: SessionServiceOptions): SessionSer
 
   async function archive(path: string, reason: ArchiveReason): Promise<string | undefined> {
     const target = `${path}.${reason}.${archiveStamp(clock.now())}`;
-    try {
-      await rename(path, target);
-      return target;
-    } catch (err) {
-      if (isErrno(err, "ENOENT")) return undefined;
-      throw err;
-    }
+    return ifExists(rename(path, target).then(() => target));
   }
 
   async function ensure(key: string, seed: SessionPatch = {}): Promise<{ entry: Readonly<SessionEntry>; created: boolean }> {

@@ -1,7 +1,7 @@
 import { copyFile, link, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { OpenClawConfig } from "../config/index.ts";
-import { isErrno } from "../infra/atomic-file.ts";
+import { ifExists, isErrno } from "../infra/atomic-file.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
 import { archivedAtMs, planDisk, planPrune, resolveMaintenance, type AgedEntry, type MaintenanceSettings, type StoredFile } from "./maintenance.ts";
@@ -72,7 +72,7 @@ export function createStoreCare(deps: StoreCareDeps): SessionStoreHooks {
     for (const { key, path } of slots) {
       if (!gone.has(key) || deps.isActive(key)) continue; // it may have woken up since
       store.delete(key);
-      if (!used.has(path)) await rename(path, `${path}.deleted.${archiveStamp(nowMs)}`).catch(ignoreMissing);
+      if (!used.has(path)) await ifExists(rename(path, `${path}.deleted.${archiveStamp(nowMs)}`));
     }
   }
 
@@ -135,8 +135,4 @@ async function listFiles(folder: string): Promise<StoredFile[]> {
     if (found?.isFile()) files.push({ name, bytes: found.size, mtimeMs: found.mtimeMs });
   }
   return files;
-}
-
-function ignoreMissing(err: unknown): void {
-  if (!isErrno(err, "ENOENT")) throw err;
 }

@@ -1,5 +1,5 @@
 import { copyFile, readFile, stat } from "node:fs/promises";
-import { isErrno } from "../infra/atomic-file.ts";
+import { ifExists, isErrno } from "../infra/atomic-file.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
 import { normalizeStoredKey } from "../routing/index.ts";
@@ -33,12 +33,10 @@ export function isSameStamp(a: FileStamp | undefined, b: FileStamp | undefined):
 /** undefined when there is no file. @throws SessionStoreError */
 export async function readStamp(path: string): Promise<FileStamp | undefined> {
   try {
-    const found = await stat(path);
-    if (found.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
-    const { size, mtimeMs, ino } = found;
-    return { size, mtimeMs, ino };
+    const found = await ifExists(stat(path));
+    if (found?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
+    return found && { size: found.size, mtimeMs: found.mtimeMs, ino: found.ino };
   } catch (err) {
-    if (isErrno(err, "ENOENT")) return undefined;
     throw new SessionStoreError(path, err);
   }
 }
@@ -90,9 +88,8 @@ export async function readEntries(path: string, log: Logger): Promise<Map<string
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return (await ifExists(readFile(path, "utf8"))) ?? ""; // gone since it was looked at
   } catch (err) {
-    if (isErrno(err, "ENOENT")) return ""; // gone since it was looked at
     throw new SessionStoreError(path, err);
   }
 }

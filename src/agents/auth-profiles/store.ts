@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isErrno, readJsonFile, writeFileAtomic } from "../../infra/atomic-file.ts";
+import { ifExists, readJsonFile, writeFileAtomic } from "../../infra/atomic-file.ts";
 import { acquireFileLock } from "../../infra/file-lock.ts";
 import type { Logger } from "../../infra/log.ts";
 import type { AuthProfile, AuthProfileStore } from "./types.ts";
@@ -52,13 +52,8 @@ export function createProfileFile(agentDir: string, log: Logger): ProfileFile {
 }
 
 async function fileStamp(path: string): Promise<string> {
-  try {
-    const info = await stat(path);
-    return `${info.size}:${info.mtimeMs}:${info.ino}`;
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return "";
-    throw err;
-  }
+  const info = await ifExists(stat(path));
+  return info ? `${info.size}:${info.mtimeMs}:${info.ino}` : "";
 }
 
 /** Keeps unknown fields; profiles that make no sense are left out. */

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { isErrno } from "../../infra/atomic-file.ts";
+import { ifExists } from "../../infra/atomic-file.ts";
 import type { OpenTranscript } from "./session-manager-init.ts";
 
 /** Bounded by characters held, not by count: one long conversation weighs as much as many short ones. */
@@ -51,12 +51,4 @@ export function createTranscriptCache(): TranscriptCache {
   };
 }
 
-async function stamp(path: string): Promise<{ size: number; mtimeMs: number } | undefined> {
-  try {
-    const { size, mtimeMs } = await stat(path);
-    return { size, mtimeMs };
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return undefined;
-    throw err;
-  }
-}
+const stamp = (path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> => ifExists(stat(path));

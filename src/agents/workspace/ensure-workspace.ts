@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ensureDir, FILE_MODE, isErrno, readJsonFile, writeFileAtomic } from "../../infra/atomic-file.ts";
+import { ensureDir, FILE_MODE, ifExists, isErrno, readJsonFile, writeFileAtomic } from "../../infra/atomic-file.ts";
 import type { Clock } from "../../infra/clock.ts";
 import type { Logger } from "../../infra/log.ts";
 import { WORKSPACE_TEMPLATES, type TemplateName } from "./templates.ts";
@@ -62,15 +62,7 @@ async function writeIfMissing(path: string, text: string): Promise<boolean> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return false;
-    throw err;
-  }
-}
+const exists = async (path: string): Promise<boolean> => (await ifExists(stat(path))) !== undefined;
 
 async function initGit(dir: string, log: Logger): Promise<void> {
   try {

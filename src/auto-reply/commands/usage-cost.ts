@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { isErrno } from "../../infra/atomic-file.ts";
+import { ifExists, isErrno } from "../../infra/atomic-file.ts";
 import { isTranscriptHeader, isTranscriptMessage, parseTranscriptLine } from "../../sessions/index.ts";
 
 export interface UsageTotals {
@@ -43,10 +43,7 @@ export async function readCalls(path: string): Promise<Call[]> {
 
 /** Calls of all transcripts of a folder, archived ones too, that were written to since `sinceMs`. */
 export async function readCallsOfFolder(dir: string, sinceMs: number): Promise<Call[]> {
-  const names = await readdir(dir).catch((err: unknown) => {
-    if (isErrno(err, "ENOENT")) return [];
-    throw err;
-  });
+  const names = (await ifExists(readdir(dir))) ?? [];
   const calls: Call[] = [];
   for (const name of names.filter((file) => file.includes(".jsonl"))) {
     const path = join(dir, name);

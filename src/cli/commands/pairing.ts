@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isErrno } from "../../infra/atomic-file.ts";
+import { ifExists } from "../../infra/atomic-file.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { errorText } from "../../infra/errors.ts";
 import { addOwner, createChannelPairingStore, hasOwner, type ApprovedSender, type ChannelPairingStore } from "../../pairing/index.ts";
@@ -46,13 +46,8 @@ const openStore = (cli: Cli): ChannelPairingStore => createChannelPairingStore({
 
 /** Channels that somebody ever knocked on. */
 async function knownChannels(cli: Cli): Promise<string[]> {
-  try {
-    const names = await readdir(join(cli.paths.stateDir, "credentials"));
-    return names.flatMap((name) => /^(.+)-pairing\.json$/.exec(name)?.[1] ?? []);
-  } catch (err) {
-    if (isErrno(err, "ENOENT")) return [];
-    throw err;
-  }
+  const names = (await ifExists(readdir(join(cli.paths.stateDir, "credentials")))) ?? [];
+  return names.flatMap((name) => /^(.+)-pairing\.json$/.exec(name)?.[1] ?? []);
 }
 
 async function list(cli: Cli, channel: string | undefined, account: string | undefined, isJson: boolean): Promise<void> {

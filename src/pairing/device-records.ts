@@ -10,7 +10,8 @@ export interface DeviceToken {
   readonly lastUsedAtMs?: number | undefined;
 }
 
-export interface PairedDevice {
+/** What a device says of itself and asks for. */
+interface DeviceRecord {
   readonly deviceId: string;
   readonly publicKey: string;
   readonly displayName?: string | undefined;
@@ -21,29 +22,21 @@ export interface PairedDevice {
   readonly role: string;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
+  readonly remoteIp?: string | undefined;
+}
+
+export interface PairedDevice extends DeviceRecord {
   readonly approvedScopes: readonly string[];
   /** Commands a node may offer; absent on records that are older than this rule. */
   readonly approvedCommands?: readonly string[] | undefined;
-  readonly remoteIp?: string | undefined;
   readonly tokens: Readonly<Record<string, DeviceToken>>;
   readonly createdAtMs: number;
   readonly approvedAtMs: number;
 }
 
-export interface PendingDevice {
+export interface PendingDevice extends DeviceRecord {
   readonly requestId: string;
-  readonly deviceId: string;
-  readonly publicKey: string;
-  readonly displayName?: string | undefined;
-  readonly platform?: string | undefined;
-  readonly deviceFamily?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly clientMode?: string | undefined;
-  readonly role: string;
-  readonly roles: readonly string[];
-  readonly scopes: readonly string[];
   readonly commands?: readonly string[] | undefined;
-  readonly remoteIp?: string | undefined;
   readonly silent: boolean;
   readonly isRepair: boolean;
   readonly ts: number;
@@ -60,8 +53,19 @@ const texts = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 const time = (value: unknown): number | undefined => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
 
-function labels(raw: Fields) {
+/** Undefined for a record without a device or a key. */
+function parseRecord(raw: Fields): DeviceRecord | undefined {
+  const deviceId = text(raw["deviceId"]);
+  const publicKey = text(raw["publicKey"]);
+  if (deviceId === undefined || publicKey === undefined) return undefined;
+  const role = text(raw["role"]) ?? "operator";
+  const roles = texts(raw["roles"]);
   return {
+    deviceId,
+    publicKey,
+    role,
+    roles: roles.length > 0 ? roles : [role],
+    scopes: texts(raw["scopes"]),
     displayName: text(raw["displayName"]),
     platform: text(raw["platform"]),
     deviceFamily: text(raw["deviceFamily"]),
@@ -88,12 +92,8 @@ function parseToken(role: string, raw: unknown): DeviceToken | undefined {
 
 function parsePaired(raw: unknown): PairedDevice | undefined {
   if (!isFields(raw)) return undefined;
-  const deviceId = text(raw["deviceId"]);
-  const publicKey = text(raw["publicKey"]);
-  if (deviceId === undefined || publicKey === undefined) return undefined;
-  const role = text(raw["role"]) ?? "operator";
-  const roles = texts(raw["roles"]);
-  const scopes = texts(raw["scopes"]);
+  const record = parseRecord(raw);
+  if (!record) return undefined;
   const tokens: Record<string, DeviceToken> = {};
   for (const [name, value] of Object.entries(isFields(raw["tokens"]) ? raw["tokens"] : {})) {
     const token = name === "__proto__" ? undefined : parseToken(name, value);
@@ -101,13 +101,8 @@ function parsePaired(raw: unknown): PairedDevice | undefined {
   }
   return {
     ...raw,
-    ...labels(raw),
-    deviceId,
-    publicKey,
-    role,
-    roles: roles.length > 0 ? roles : [role],
-    scopes,
-    approvedScopes: Array.isArray(raw["approvedScopes"]) ? texts(raw["approvedScopes"]) : scopes,
+    ...record,
+    approvedScopes: Array.isArray(raw["approvedScopes"]) ? texts(raw["approvedScopes"]) : record.scopes,
     approvedCommands: Array.isArray(raw["approvedCommands"]) ? texts(raw["approvedCommands"]) : undefined,
     tokens,
     createdAtMs: time(raw["createdAtMs"]) ?? 0,
@@ -118,19 +113,11 @@ function parsePaired(raw: unknown): PairedDevice | undefined {
 function parsePending(raw: unknown): PendingDevice | undefined {
   if (!isFields(raw)) return undefined;
   const requestId = text(raw["requestId"]);
-  const deviceId = text(raw["deviceId"]);
-  const publicKey = text(raw["publicKey"]);
-  if (requestId === undefined || deviceId === undefined || publicKey === undefined) return undefined;
-  const role = text(raw["role"]) ?? "operator";
-  const roles = texts(raw["roles"]);
+  const record = parseRecord(raw);
+  if (requestId === undefined || !record) return undefined;
   return {
-    ...labels(raw),
+    ...record,
     requestId,
-    deviceId,
-    publicKey,
-    role,
-    roles: roles.length > 0 ? roles : [role],
-    scopes: texts(raw["scopes"]),
     commands: Array.isArray(raw["commands"]) ? texts(raw["commands"]) : undefined,
     silent: raw["silent"] === true,
     isRepair: raw["isRepair"] === true,

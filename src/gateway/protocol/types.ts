@@ -174,9 +174,8 @@ export interface HelloOk {
   };
 }
 
-/** Payload of `device.pair.requested`, and an entry of `pending` in `device.pair.list`. */
-export interface DevicePairRequest {
-  readonly requestId: string;
+/** What is told of every device, known or asking. */
+interface DeviceSummary {
   readonly deviceId: string;
   readonly publicKey: string;
   readonly displayName?: string | undefined;
@@ -187,6 +186,11 @@ export interface DevicePairRequest {
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
   readonly remoteIp?: string | undefined;
+}
+
+/** Payload of `device.pair.requested`, and an entry of `pending` in `device.pair.list`. */
+export interface DevicePairRequest extends DeviceSummary {
+  readonly requestId: string;
   readonly silent: boolean;
   readonly isRepair: boolean;
   readonly ts: number;
@@ -200,17 +204,7 @@ export interface DevicePairResolved {
 }
 
 /** A paired device as clients see it: tokens without their secret. */
-export interface PairedDeviceSummary {
-  readonly deviceId: string;
-  readonly publicKey: string;
-  readonly displayName?: string | undefined;
-  readonly platform?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly clientMode?: string | undefined;
-  readonly role: string;
-  readonly roles: readonly string[];
-  readonly scopes: readonly string[];
-  readonly remoteIp?: string | undefined;
+export interface PairedDeviceSummary extends DeviceSummary {
   readonly createdAtMs: number;
   readonly approvedAtMs: number;
   readonly tokens: readonly {

@@ -31,6 +31,13 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "whoami", about: "cmd.whoami" },
   { name: "approve", about: "cmd.approve", args: "<id> allow-once|allow-always|deny" },
   { name: "export-session", about: "cmd.export", args: "[path]" },
+  { name: "elevated", about: "cmd.elevated", args: ["off", "ask", "full"] },
+  { name: "exec", about: "cmd.exec", args: "[host=… security=… ask=…]" },
+  { name: "send", about: "cmd.send", args: ["on", "off", "inherit"] },
+  { name: "allowlist", about: "cmd.allowlist", args: "[list|add|remove]" },
+  { name: "config", about: "cmd.config", args: "[show|get|set|unset]" },
+  { name: "debug", about: "cmd.debug", args: "[show|set|unset|reset]" },
+  { name: "bash", about: "cmd.bash", args: "<command>|poll|stop" },
   { name: "restart", about: "cmd.restart" },
 ];
 

@@ -274,6 +274,13 @@ export const en = {
   "cmd.subagents": "List or steer sub-agents",
   "cmd.approve": "Answer a request to run a command",
   "cmd.export": "Save this conversation as an HTML file",
+  "cmd.elevated": "Run commands on this machine without asking",
+  "cmd.exec": "Where and how commands run in this session",
+  "cmd.send": "Whether this session is answered",
+  "cmd.allowlist": "Who may write through a channel",
+  "cmd.config": "Read or change the configuration file",
+  "cmd.debug": "Settings in memory, until the gateway stops",
+  "cmd.bash": "Run a shell command",
   "cmd.other": "Command of the gateway",
   "cmd.restart": "Restart the gateway",
 } as const;

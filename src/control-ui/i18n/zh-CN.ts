@@ -275,6 +275,13 @@ export const zhCN: Dictionary = {
   "cmd.subagents": "查看或引导子智能体",
   "cmd.approve": "回应执行命令的请求",
   "cmd.export": "将本对话保存为 HTML 文件",
+  "cmd.elevated": "在本机运行命令而不询问",
+  "cmd.exec": "本会话中命令在何处、如何运行",
+  "cmd.send": "本会话是否得到回答",
+  "cmd.allowlist": "谁可以通过频道写信",
+  "cmd.config": "查看或修改配置文件",
+  "cmd.debug": "仅在内存中的设置，直到网关停止",
+  "cmd.bash": "运行一条 shell 命令",
   "cmd.other": "网关命令",
   "cmd.restart": "重启网关",
 };

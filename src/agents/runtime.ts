@@ -18,7 +18,7 @@ import type { EmbeddedPiRunResult, MessagingSend, SystemPromptReport } from "./p
 import { createRunRegistry, type ActiveRun, type RunRegistry } from "./pi-embedded-runner/runs.ts";
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
 import { loadPi, type PiModules } from "./pi.ts";
-import { loadSkills, type Skill } from "./skills/index.ts";
+import { createSkillsWatcher, loadSkills, type Skill } from "./skills/index.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createProcessJobs, type ProcessJobs } from "./tools/process-jobs.ts";
 import { createToolSet, type RunRequest, type ToolSet, type ToolSources } from "./tool-set.ts";
@@ -84,6 +84,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
   });
   const runs = createRunRegistry(() => clock.now());
   const promptCache = createPromptCache();
+  const skillsWatcher = createSkillsWatcher({ log });
   const jobs: ProcessJobs = createProcessJobs({
     now: () => clock.now(),
     keepMs: () => config().tools?.exec?.cleanupMs ?? 1_800_000,
@@ -99,7 +100,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     config, models: options.models, pi: () => (pi ??= loadPi()), lanes, transcripts: createTranscriptCache(), clock, log,
     stateDir: options.roots.stateDir, docsDir: options.docsDir, bundledSkillsDir: options.bundledSkillsDir, env: options.env,
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
-    images: createImageStore(), sessions: options.sessions, onCompacted: options.onCompacted,
+    images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
   };
   const toolSet: ToolSet = createToolSet({ ...options, jobs });
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
@@ -213,6 +214,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     close() {
       for (const run of runs.all()) runs.abort({ runId: run.runId }, "shutdown");
       jobs.killAll();
+      skillsWatcher.close();
       options.models.close();
     },
   };

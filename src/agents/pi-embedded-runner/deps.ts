@@ -4,6 +4,7 @@ import type { Logger } from "../../infra/log.ts";
 import type { SessionService } from "../../sessions/index.ts";
 import type { ModelService } from "../models/types.ts";
 import type { PiModules } from "../pi.ts";
+import type { SkillsWatcher } from "../skills/index.ts";
 import type { Lanes } from "./lanes.ts";
 import type { ImageStore } from "./run/images.ts";
 import type { TranscriptCache } from "./session-manager-cache.ts";
@@ -27,6 +28,7 @@ export interface RunnerDeps {
   readonly messageChannels: () => readonly string[];
   readonly messageToolHints: () => readonly string[];
   readonly images: ImageStore;
+  readonly skillsWatcher: SkillsWatcher;
   /** What sessions.json says of a conversation. */
   readonly sessions: Pick<SessionService, "get" | "update">;
   /** A conversation was compacted; `text` is for its next turn. */

@@ -3,7 +3,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import { sessionKeyKind } from "../../routing/index.ts";
 import { resolveBootstrapContextForRun, resolveBootstrapMaxChars, resolveBootstrapTotalMaxChars, type BootstrapAudience } from "../bootstrap-files.ts";
 import { formatModelRef, type PreparedModel } from "../models/types.ts";
-import { buildSkillsSnapshot, loadSkills } from "../skills/index.ts";
+import { buildSkillsSnapshot, changingSkillDirs, loadSkills, type SkillRoots } from "../skills/index.ts";
 import type { AgentTool } from "../tools/contract.ts";
 import type { SkillsSnapshot } from "../../sessions/index.ts";
 import type { RunnerDeps } from "./deps.ts";
@@ -21,7 +21,7 @@ export interface AssembledPrompt {
   readonly skills: SkillsSnapshot;
 }
 
-/** The prompt parts of one session, kept so that every turn sends the same bytes until a reset. */
+/** The prompt parts of one session, kept so that every turn sends the same bytes until a reset, or until skills change. */
 export interface PromptCache {
   get(sessionId: string): CachedParts | undefined;
   set(sessionId: string, parts: CachedParts): void;
@@ -31,6 +31,8 @@ export interface PromptCache {
 interface CachedParts {
   readonly bootstrap: Awaited<ReturnType<typeof resolveBootstrapContextForRun>>;
   readonly skills: SkillsSnapshot;
+  readonly skillsVersion: number;
+  readonly skillsConfig: OpenClawConfig["skills"];
 }
 
 const MAX_CACHED = 500;
@@ -78,17 +80,21 @@ export async function assemblePrompt(
   const cfg = deps.config();
   const { agent } = params;
   const cacheKey = `${params.sessionId}|${params.skillFilter?.join(",") ?? ""}|${params.includeMemory}`;
-  let parts = cache.get(cacheKey);
-  if (!parts) {
+  const roots: SkillRoots = { workspaceDir: agent.workspaceDir, stateDir: deps.stateDir, bundledDir: deps.bundledSkillsDir, env: deps.env, config: cfg, log: deps.log };
+  const skillsVersion = cfg.skills?.load?.watch === false ? 0 : deps.skillsWatcher.version(agent.workspaceDir, changingSkillDirs(roots), cfg.skills?.load?.watchDebounceMs);
+  const known = cache.get(cacheKey);
+  let parts = known;
+  if (!parts || parts.skillsVersion !== skillsVersion || parts.skillsConfig !== cfg.skills) {
     const [bootstrap, skills] = await Promise.all([
-      resolveBootstrapContextForRun({
-        workspaceDir: agent.workspaceDir, config: cfg, audience: audienceOf(params),
-        includeMemory: params.includeMemory, warn: (message) => deps.log.warn(message),
-      }),
-      loadSkills({ workspaceDir: agent.workspaceDir, stateDir: deps.stateDir, bundledDir: deps.bundledSkillsDir, env: deps.env, config: cfg, log: deps.log }),
+      known?.bootstrap ??
+        resolveBootstrapContextForRun({
+          workspaceDir: agent.workspaceDir, config: cfg, audience: audienceOf(params),
+          includeMemory: params.includeMemory, warn: (message) => deps.log.warn(message),
+        }),
+      loadSkills(roots),
     ]);
     const filter = params.skillFilter ?? agent.config?.skills;
-    parts = { bootstrap, skills: buildSkillsSnapshot(skills, { filter, config: cfg }) };
+    parts = { bootstrap, skills: { ...buildSkillsSnapshot(skills, { filter, config: cfg }), version: skillsVersion }, skillsVersion, skillsConfig: cfg.skills };
     cache.set(cacheKey, parts);
   }
   const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);

@@ -9,6 +9,7 @@ import { createModelService } from "../models/index.ts";
 import { createMessageWriter } from "../models/message-stream.ts";
 import type { ModelService, PreparedModel } from "../models/types.ts";
 import { loadPi, type PiModules } from "../pi.ts";
+import { createSkillsWatcher } from "../skills/index.ts";
 import type { AgentTool } from "../tools/contract.ts";
 import { TEST_MODEL } from "./conversation-fixture.ts";
 import type { RunnerDeps } from "./deps.ts";
@@ -52,6 +53,7 @@ export interface RunWorldOptions {
   readonly tools?: readonly AgentTool[];
   readonly model?: Partial<Model<Api>>;
   reply(context: Context, call: number): ScriptedTurn;
+  onSkillsChange?(): void;
 }
 
 /** The runner over a temporary folder with a scripted model: real files, no network. */
@@ -69,6 +71,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
   let transcripts = createTranscriptCache();
   let prompts: PromptCache = createPromptCache();
   const images = createImageStore();
+  const skillsWatcher = createSkillsWatcher({ log: silentLogger, onChange: () => options.onSkillsChange?.() });
   let runs = 0;
 
   function stream(context: Context): AssistantMessageEventStream {
@@ -92,7 +95,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
   const models: ModelService = { ...service, prepare: async () => prepared };
   const deps = (): RunnerDeps => ({
     config: () => options.config ?? {}, models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts, clock, log: silentLogger,
-    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images, stuckMs: 5000,
+    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images, skillsWatcher, stuckMs: 5000,
     sessions: {
       get: async () => entry,
       update: async (_key: string, patch: SessionPatch) => Object.assign(entry, patch),
@@ -119,6 +122,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
     lines: async () => (await readFile(path, "utf8")).trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>),
     async [Symbol.asyncDispose]() {
       service.close();
+      skillsWatcher.close();
       await rm(dir, { recursive: true, force: true });
     },
   };

@@ -34,7 +34,7 @@ async function world(stuckMs: number): Promise<World> {
       const models: ModelService = { ...service, prepare: async (ref, agentId) => ({ ...(await service.prepare({ provider: "offline", modelId: "guide" }, agentId)), ref, stream }) };
       const deps: RunnerDeps = {
         config: () => ({}), models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts: createTranscriptCache(), clock, log: silentLogger,
-        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images: createImageStore(), stuckMs,
+        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images: createImageStore(), skillsWatcher: { version: () => 0, close: () => undefined }, stuckMs,
         sessions: { get: async () => undefined, update: async (_key, patch) => ({ sessionId: "s", updatedAt: 0, ...patch }) as never }, onCompacted: () => undefined,
       };
       const params: RunEmbeddedPiAgentParams = {

@@ -1,1 +1,2 @@
-export { buildSkillsSnapshot, loadSkills, type Skill, type SkillRoots } from "./skills.ts";
+export { buildSkillsSnapshot, changingSkillDirs, loadSkills, type Skill, type SkillRoots } from "./skills.ts";
+export { createSkillsWatcher, type SkillsWatcher } from "./watcher.ts";

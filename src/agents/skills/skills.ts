@@ -47,17 +47,27 @@ const MAX_CANDIDATES = 300;
 const MAX_IN_PROMPT = 150;
 const MAX_PROMPT_CHARS = 30_000;
 
+type SkillSource = readonly [dir: string, source: string];
+
+function skillSources({ config, bundledDir, stateDir, workspaceDir }: Pick<SkillRoots, "config" | "bundledDir" | "stateDir" | "workspaceDir">): SkillSource[] {
+  return [
+    ...(config.skills?.load?.extraDirs ?? []).map((dir): SkillSource => [dir, "openclaw-extra"]),
+    [bundledDir, "openclaw-bundled"],
+    [join(stateDir, "skills"), "openclaw-managed"],
+    [join(homedir(), ".agents", "skills"), "agents-skills-personal"],
+    [join(workspaceDir, ".agents", "skills"), "agents-skills-project"],
+    [join(workspaceDir, "skills"), "openclaw-workspace"],
+  ];
+}
+
+/** Folders whose skills may change while the gateway runs. */
+export function changingSkillDirs(roots: Parameters<typeof skillSources>[0]): string[] {
+  return skillSources(roots).flatMap(([dir, source]) => (source === "openclaw-bundled" ? [] : [dir]));
+}
+
 /** All skills, a later source hiding an earlier one of the same name. Source: spec agent-pipeline §5.2 (skills block). */
 export async function loadSkills(roots: SkillRoots): Promise<Skill[]> {
-  const { config } = roots;
-  const sources: [dir: string, source: string][] = [
-    ...(config.skills?.load?.extraDirs ?? []).map((dir): [string, string] => [dir, "openclaw-extra"]),
-    [roots.bundledDir, "openclaw-bundled"],
-    [join(roots.stateDir, "skills"), "openclaw-managed"],
-    [join(homedir(), ".agents", "skills"), "agents-skills-personal"],
-    [join(roots.workspaceDir, ".agents", "skills"), "agents-skills-project"],
-    [join(roots.workspaceDir, "skills"), "openclaw-workspace"],
-  ];
+  const sources = skillSources(roots);
   const byName = new Map<string, Skill>();
   for (const [dir, source] of sources) {
     for (const skill of await loadFrom(dir, source, roots)) byName.set(skill.name, skill);

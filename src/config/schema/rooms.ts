@@ -35,10 +35,10 @@ const WITHOUT_EFFECT: readonly string[] = [
   "agents.defaults.subagents.allowAgents", "agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.model", "agents.defaults.subagents.thinking",
   "agents.list.*.subagents", "session.agentToAgent", "session.threadBindings",
   "messages.tts", "messages.messagePrefix", "tools.links",
-  "tools.media", "tools.sessions", "tools.subagents", "tools.web", "tools.agentToAgent", "tools.exec.safeBins", "tools.exec.safeBinTrustedDirs",
+  "tools.media", "tools.sessions", "tools.subagents", "tools.agentToAgent", "tools.exec.safeBins", "tools.exec.safeBinTrustedDirs",
   "tools.exec.safeBinProfiles", "tools.exec.applyPatch", "tools.exec.node", "tools.message.broadcast", "tools.message.crossContext.marker",
   "gateway.nodes", "gateway.tools", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
-  "logging.redactPatterns", "logging.redactSensitive", "skills.install", "skills.load.watch", "skills.load.watchDebounceMs",
+  "logging.redactPatterns", "logging.redactSensitive", "skills.install", 
   "channels.modelByChannel",
 ];
 

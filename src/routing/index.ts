@@ -20,6 +20,5 @@ export {
   resolveDefaultAgentId,
   type AgentRoots,
   type ResolvedAgent } from "./agents.ts";
-export { resolveRoute, type Route, type RouteInput } from "./bindings.ts";
 export { resolveBroadcast, type Broadcast } from "./broadcast.ts";
 export { resolveSessionKey } from "./resolve-session-key.ts";

@@ -1,7 +1,6 @@
 export type { DeliveryContext, ResolvedSkill, SessionEntry, SessionIndex, SessionOrigin, SessionPatch, SkillsSnapshot } from "./types.ts";
 export { createSessionService, type SessionService } from "./service.ts";
 export { type PendingSessionLog, type SessionStore } from "./session-store.ts";
-export { SessionStoreError } from "./store-file.ts";
 export { registerLiveTranscript, type LiveTranscript } from "./append.ts";
 export { emitSessionTranscriptUpdate, queueByPath } from "./process-registry.ts";
 export { archiveStamp, resolveResetPolicy, sessionFreshness, type ResetType } from "./reset.ts";

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { GroupToolPolicy } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
+import type { GuardedFetch } from "../infra/guarded-fetch.ts";
 import { resolveAgent, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { MessagingSend } from "./pi-embedded-runner/run/types.ts";
@@ -16,6 +17,7 @@ import { createMessageTool, type MessageActions } from "./tools/message-tool.ts"
 import type { ProcessJobs } from "./tools/process-jobs.ts";
 import { createProcessTool } from "./tools/process-tool.ts";
 import { createSessionStatusTool, type SessionStatusSource } from "./tools/session-status-tool.ts";
+import { createWebTools } from "./tools/web/index.ts";
 
 export type RunRequest = Omit<RunEmbeddedPiAgentParams, "tools" | "agent" | "signal" | "includeMemory" | "promptMode"> & {
   readonly agentId: string;
@@ -40,6 +42,8 @@ export interface ToolSources {
   readonly messageActions: MessageActions;
   readonly statusSource: SessionStatusSource;
   readonly cronActions: CronActions;
+  /** For what the model wants from the web. */
+  readonly fetch: GuardedFetch;
 }
 
 export interface ToolSetOptions extends ToolSources {
@@ -67,6 +71,7 @@ const HOST_TOOLS: ReadonlySet<string> = new Set(["exec", "process", "read", "wri
 const NOT_IN_CRON: ReadonlySet<string> = new Set(["cron", "gateway"]);
 
 export function createToolSet(options: ToolSetOptions): ToolSet {
+  const webTools = createWebTools({ fetch: options.fetch, env: options.env, now: () => options.clock.now() });
   return (request, sends) => {
     const cfg = options.config();
     const agent = resolveAgent(cfg, request.agentId, options.roots);
@@ -75,7 +80,7 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
     const isIsolated = !request.elevated && (sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main"));
     const offered: AgentTool[] = [];
     const removed: RemovedTool[] = [];
-    for (const tool of buildTools(options, cfg, agent, request, sends)) {
+    for (const tool of [...buildTools(options, cfg, agent, request, sends), ...webTools(cfg)]) {
       const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, isSubagent }, tool);
       if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
       else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });

@@ -231,6 +231,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
           await services().setModel(sessionKey, model);
         },
       },
+      fetch,
       cronActions: cronActions({ cron: () => cron, systemEvents, heartbeats: () => heartbeats, sessions }),
       onJobExit: (sessionKey, text, slug) => {
         systemEvents.push(sessionKey, text, { contextKey: `exec:${slug}` });

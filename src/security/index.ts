@@ -24,3 +24,4 @@ export type { OperatorScope } from "./scopes.ts";
 export { createToken, secretEquals } from "./secrets.ts";
 export { createTailscaleWhois } from "./tailscale-whois.ts";
 export { checkExposure } from "./exposure.ts";
+export { wrapExternalContent } from "./untrusted.ts";

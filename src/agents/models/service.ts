@@ -46,6 +46,9 @@ const ANTHROPIC_PLAIN_WINDOW = 200_000;
 const PROFILE_FAILURES: ReadonlySet<FailoverReason> = new Set<ProfileFailure>(["auth", "auth_permanent", "billing", "rate_limit"]);
 const isProfileFailure = (reason: FailoverReason): reason is ProfileFailure => PROFILE_FAILURES.has(reason);
 
+/** Tokens below which a person is warned. Source: spec agent-pipeline §5.5. */
+const SMALL_WINDOW = 32_000;
+
 /** Which model answers, with which key. One per gateway. */
 export function createModelService(options: ModelServiceOptions): ModelService {
   const { clock, log } = options;
@@ -277,6 +280,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
     if (contextTokens < MIN_WINDOW) {
       throw new ModelError("window-too-small", `${formatModelRef(ref)} has room for ${contextTokens} tokens; at least ${MIN_WINDOW} are needed.`, "Choose another model, or correct its contextWindow in models.providers.");
     }
+    if (contextTokens < SMALL_WINDOW) warnOnce(`window:${formatModelRef(ref)}`, "the model's window is small: long conversations will be compacted often", { model: formatModelRef(ref), contextTokens });
     const providerConfig = catalogue.providerConfig(ref.provider);
     const key = await resolveKey(
       {

@@ -35,7 +35,7 @@ export async function resolveRunSettings(input: RunSettingsInput): Promise<RunSe
   return {
     model,
     profile: hints.profileId === undefined ? (hints.model ? {} : profileChoice(entry)) : { pinnedProfileId: hints.profileId },
-    thinking: hints.thinking ?? asThinkLevel(entry.thinkingLevel) ?? defaults?.thinkingDefault ?? (await agents.models.defaultThinking(model, agentId)),
+    thinking: asThinkLevel(hints.thinking) ?? asThinkLevel(entry.thinkingLevel) ?? defaults?.thinkingDefault ?? (await agents.models.defaultThinking(model, agentId)),
     // What tools do is nobody's business but the person's: never in groups.
     verbose: input.isGroup ? "off" : (hints.verbose ?? asVerboseLevel(entry.verboseLevel) ?? defaults?.verboseDefault ?? "off"),
     reasoning: hints.reasoning ?? asReasoningLevel(entry.reasoningLevel) ?? "off",

@@ -59,11 +59,13 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       nowMs: deps.clock.now(), busy: deps.isBusy(sessionKey), isClient: client !== undefined, parentSessionKey,
       onExpired: (entry) => deps.agents.forgetSession(entry.sessionId, sessions.transcriptPath(sessionKey, entry)),
     });
-    if (resolveSendPolicy(cfg, sessionKey, started.entry) === "deny" && !/^\/send\b/i.test(message.text.trim())) {
+    // A session that is switched off answers commands and nothing else.
+    const isQuiet = async (): Promise<boolean> => resolveSendPolicy(cfg, sessionKey, (await sessions.get(sessionKey)) ?? started.entry) === "deny";
+    const endUnanswered = (): void => {
       finish();
       if (client) createRunEvents(deps.events, client.runId, sessionKey).final(undefined);
-      return;
-    }
+    };
+    if (!/[/!]/.test(message.text) && (await isQuiet())) return endUnanswered();
     const { media, problem } = await mediaOf(message, last);
     if (problem) await answers.tell(rows, problem);
     const base = prepare(rows, message, sessionKey, { agentId, media, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
@@ -74,6 +76,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       finish();
       return;
     }
+    if (await isQuiet()) return endUnanswered();
     if (command.body.trim() === "" && media.length === 0) {
       await answers.answer(rows, sessionKey, "The message arrived empty. Please send it again.", { record: false });
       finish();

@@ -60,6 +60,26 @@ it("commands on Telegram: the menu, pages with buttons, groups, and silence for 
   expect(telegram.sent().some((message) => message.chatId === -100400)).toBe(false);
 });
 
+it("a session that is switched off answers commands only, and a directive under a photo holds for the photo", async () => {
+  await using telegram = await startFakeTelegram();
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "from the model" }));
+  await using _g = await start(telegram, model, { channel: { streaming: "off" } });
+
+  telegram.text("/send off");
+  telegram.text("hello?");
+  telegram.text("/think high hello?");
+  telegram.text("/whoami");
+  await telegram.waitUntil(() => telegram.sent().length === 2);
+  expect(texts(telegram)[1]).toContain("User id: 42");
+  telegram.text("/send on");
+  await telegram.waitUntil(() => telegram.sent().length === 3);
+  telegram.photo({ bytes: Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64"), caption: "/think high" });
+  await telegram.waitUntil(() => telegram.sent().length === 4);
+  expect(texts(telegram)[3]).toBe("from the model");
+  expect(model.mock.getRequests()).toHaveLength(1);
+  expect(model.mock.getLastRequest()?.body).toMatchObject({ reasoning_effort: "high" });
+});
+
 it("commands.text off leaves typed commands to the model where the platform has a menu", async () => {
   await using telegram = await startFakeTelegram();
   await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "from the model" }));

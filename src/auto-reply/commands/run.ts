@@ -57,7 +57,8 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     if (match && !match.command.directive) return commandAuthorized ? runWhole(rows, match, context(match), body) : DONE; // no answer to strangers
     const aliases = deps.agents.models.aliases(base.agentId);
     const taken = await takeDirectives(body, (word) => findDirective(word, aliases), scope);
-    const onlyDirectives = taken.uses.length > 0 && (base.isGroup ? withoutMentions(taken.rest) : taken.rest.trim()) === "";
+    const hasFiles = (ctx.MediaPaths?.length ?? 0) > 0;
+    const onlyDirectives = taken.uses.length > 0 && !hasFiles && (base.isGroup ? withoutMentions(taken.rest) : taken.rest.trim()) === "";
     if (!commandAuthorized) return onlyDirectives || match?.args === "" ? DONE : goOn(body);
     if (onlyDirectives) return runDirectives(rows, taken.uses, context, base.sessionKey);
     if (match && (taken.uses.length === 0 || (match.args !== "" && match.command.directive?.claims?.(match.args)))) return runWhole(rows, match, context(match), body);

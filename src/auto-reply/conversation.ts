@@ -144,7 +144,10 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   async function stop(sessionKey: string, by: "rpc" | "stop"): Promise<{ runIds: string[]; queued: number }> {
-    return by === "stop" ? stopAll(sessionKey, by, []) : { runIds: agents.runs.abort({ sessionKey }, by), queued: 0 };
+    if (by === "stop") return stopAll(sessionKey, by, []);
+    const pending = workers.pendingRun(sessionKey);
+    if (pending !== undefined) agents.lanes.clearSession(sessionKey);
+    return { runIds: [...agents.runs.abort({ sessionKey }, by), ...(pending === undefined ? [] : [pending])], queued: 0 };
   }
 
   async function settle(sessionKey: string, by: "rpc" | "stop"): Promise<void> {

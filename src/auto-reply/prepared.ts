@@ -23,6 +23,8 @@ export interface Prepared {
   readonly thinking: ThinkLevel | undefined;
   readonly timeoutMs: number | undefined;
   readonly groupPolicy: GroupToolPolicy | undefined;
+  /** What the config says about mentions in this chat; `/activation` of the session wins. */
+  readonly activation: "mention" | "always";
   /** What the message asks for its own run. */
   readonly hints?: RunHints | undefined;
 }

@@ -110,6 +110,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     return {
       rows, ctx, authority, agentId: known.agentId, plugin, message, body: ctx.BodyForAgent ?? "", notices: [],
       route: client ? undefined : replyRoute(message, last.id), thinking: client?.thinking as ThinkLevel | undefined, timeoutMs: client?.timeoutMs,
+      activation: plugin?.security?.resolveAccess(plugin.config.resolveAccount(cfg, message.accountId), cfg, message.chat).requireMention === false ? "always" : "mention",
       groupPolicy: message.chat.type === "direct" ? undefined : plugin?.groups?.resolveToolPolicy?.({
         cfg, accountId: message.accountId, groupId: message.chat.id, threadId: message.chat.threadId, senderId: message.sender.id,
         senderName: message.sender.name, senderUsername: message.sender.username, senderE164: message.sender.e164,

@@ -200,3 +200,19 @@ it("a full queue that drops names what was not read, once", async () => {
   expect(JSON.stringify(notice.payload)).toContain("limit 1). Not read: “too much”, “also too much”");
   expect(JSON.stringify((await answered(client, "r2")).payload)).toContain("kept answered");
 });
+
+it("a run that still waits for a free lane can be stopped too, and says that it was", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/slow/, { content: "word ".repeat(400) }, { streamingProfile: { ttft: 20, tps: 20 } }));
+  await using g = await startTestGateway({ config: { ...withQueue(model, {}), agents: { defaults: { model: { primary: "mock/gpt-mock" }, maxConcurrent: 1 } } } });
+  await using client = await connectClient(g.url, g.token);
+
+  await send(client, "r1", "slow");
+  await running(client, "r1");
+  await client.call("chat.send", { sessionKey: "agent:main:other", message: "slow too", idempotencyKey: "r2" });
+  await expect.poll(() => g.gateway.context.agents.lanes.depth("agent:main:other")).toBe(1);
+
+  expect(await client.call("chat.abort", { sessionKey: "agent:main:other" })).toEqual({ ok: true, aborted: true, runIds: ["r2"] });
+  expect((await client.chatEnd("r2")).payload).toMatchObject({ state: "aborted" });
+  await client.call("chat.abort", { sessionKey: "main" });
+  expect(model.mock.getRequests()).toHaveLength(1);
+});

@@ -96,4 +96,5 @@ it.each(["parallel", "sequential"])("a broadcast group is read by several agents
   const sessions = await g.gateway.context.sessions.all();
   expect(sessions.map(({ key }) => key).toSorted()).toEqual(["agent:one:telegram:group:-100", "agent:two:telegram:group:-100"]);
   expect(model.mock.getRequests()).toHaveLength(2);
+  expect(JSON.stringify(lastBody(model).messages)).toContain("You see every message"); // requireMention is false here
 });

@@ -89,7 +89,7 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
         runId: request.runId, sessionKey, agentId: item.agentId, prompt: request.prompt, ctx: item.ctx, authority: request.authority,
         ownerIds: item.authority.source === "gateway" ? [] : deps.ownerIds(item.message.channel, item.message.accountId),
         plugin: item.plugin, route: item.route, lane: "main", thinking: item.thinking, timeoutMs: item.timeoutMs, originRunIds: request.originRunIds,
-        extraSystemPrompt: buildChatContext(item.ctx, entry?.groupActivation ?? "mention"), skillFilter: item.message.skillFilter, notices: item.notices,
+        extraSystemPrompt: buildChatContext(item.ctx, entry?.groupActivation ?? item.activation), skillFilter: item.message.skillFilter, notices: item.notices,
         groupPolicy: item.groupPolicy, hints: item.hints,
       });
       if (result.suspended) return result.announce; // stays in the inbox: the next process goes on

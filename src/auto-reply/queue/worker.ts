@@ -44,6 +44,7 @@ interface SessionState extends TurnSession {
   place: QueuePlace | undefined;
   /** Merge key of the running batch. */
   current: string | undefined;
+  runId: string | undefined;
   /** Turns that go before what is queued. */
   readonly first: (() => Promise<Announce>)[];
   readonly queue: SessionQueue<Prepared>;
@@ -58,6 +59,8 @@ export interface SessionWorkers {
   submit(sessionKey: string, item: Prepared): void;
   /** Takes the session for a turn that is not in the queue; what waits comes after it. */
   runFirst(sessionKey: string, rows: readonly InboxRow[], turn: () => Promise<Announce>): void;
+  /** The run that is next, when it still waits for its lane. */
+  pendingRun(sessionKey: string): string | undefined;
   /** Takes away what waits; its rows are the caller's. */
   clear(sessionKey: string): Prepared[];
   isBusy(sessionKey: string): boolean;
@@ -75,7 +78,7 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
     const known = states.get(key);
     if (known) return known;
     const session: SessionState = {
-      worker: undefined, idle: Promise.resolve(), place: undefined, current: undefined, first: [], queue: new SessionQueue(), steered: [], dropped: [],
+      worker: undefined, idle: Promise.resolve(), place: undefined, current: undefined, runId: undefined, first: [], queue: new SessionQueue(), steered: [], dropped: [],
       takeSteered() {
         const taken = session.steered.filter((entry) => entry.taken);
         session.steered = session.steered.filter((entry) => !entry.taken);
@@ -138,9 +141,28 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
   }
 
   async function work(sessionKey: string, session: SessionState, me: object): Promise<void> {
+    try {
+      await takeTurns(sessionKey, session);
+    } finally {
+      if (session.worker === me) {
+        session.worker = undefined;
+        // A turn that broke what must not break leaves nobody behind it waiting.
+        const isLeft = session.queue.depth > 0 || session.first.length > 0;
+        if (isLeft && !deps.isDraining()) start(sessionKey, session, []);
+      }
+      forgetIdle(sessionKey, session);
+    }
+  }
+
+  async function takeTurns(sessionKey: string, session: SessionState): Promise<void> {
+    if (session.first.length === 0) {
+      const next = await nextTurn(sessionKey, session);
+      if (next) session.first.push(next);
+    }
     for (let turn = session.first.shift(); turn && !deps.isDraining(); turn = session.first.shift() ?? (await nextTurn(sessionKey, session))) {
       const announce = await turn();
       session.current = undefined;
+      session.runId = undefined;
       // What the turn had no more occasion to read is a message like any other.
       session.queue.putBack(session.steered.splice(0).map(({ queued }) => queued));
       // The end is told only when the next message would find the session free.
@@ -149,8 +171,6 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
       announce();
       if (idle) break;
     }
-    if (session.worker === me) session.worker = undefined;
-    forgetIdle(sessionKey, session);
   }
 
   function forgetIdle(sessionKey: string, session: SessionState): void {
@@ -174,6 +194,7 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
 
   function runBatch(sessionKey: string, session: SessionState, batch: Batch<Prepared>, runId: string): Promise<Announce> {
     session.current = batch.mergeKey;
+    session.runId = runId;
     return deps.runBatch(sessionKey, batch, runId, session);
   }
 
@@ -201,6 +222,10 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
       const unread = session.steered.filter(({ taken }) => !taken).map(({ queued }) => queued.item);
       session.steered = session.steered.filter(({ taken }) => taken);
       return [...unread, ...session.queue.clear()];
+    },
+    pendingRun(sessionKey) {
+      const runId = states.get(sessionKey)?.runId;
+      return runId === undefined || agents.runs.get(runId) ? undefined : runId;
     },
     isBusy: (sessionKey) => states.get(sessionKey)?.worker !== undefined || agents.runs.bySession(sessionKey).length > 0,
     whenIdle: (sessionKey) => states.get(sessionKey)?.idle ?? Promise.resolve(),

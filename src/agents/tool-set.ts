@@ -8,10 +8,12 @@ import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.t
 import type { MessagingSend } from "./pi-embedded-runner/run/types.ts";
 import { resolveSandboxInfo } from "./pi-embedded-runner/sandbox-info.ts";
 import { judgeTool } from "./pi-tools.policy.ts";
+import { formatModelRef, type ModelRef } from "./models/types.ts";
+import { createApplyPatchTool } from "./tools/apply-patch/tool.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
 import { createExecTool } from "./tools/exec-tool.ts";
-import { createFileAccess } from "./tools/file-access.ts";
+import { createFileAccess, type FileAccess } from "./tools/file-access.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
 import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
 import type { ProcessJobs } from "./tools/process-jobs.ts";
@@ -93,16 +95,18 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
 
 function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: ResolvedAgent, request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]): AgentTool[] {
   const { sessionKey, isOwner, channel } = request;
-  const access = createFileAccess({
-    workspaceDir: agent.workspaceDir, stateDir: options.roots.stateDir,
-    workspaceOnly: agent.config?.tools?.fs?.workspaceOnly ?? cfg.tools?.fs?.workspaceOnly ?? !isOwner,
+  const fileAccess = (workspaceOnly: boolean): FileAccess => createFileAccess({
+    workspaceDir: agent.workspaceDir, stateDir: options.roots.stateDir, workspaceOnly,
     readRoots: [options.bundledSkillsDir, join(options.roots.stateDir, "skills"), join(options.roots.stateDir, "media"), ...(options.docsDir ? [options.docsDir] : [])],
   });
+  const access = fileAccess(agent.config?.tools?.fs?.workspaceOnly ?? cfg.tools?.fs?.workspaceOnly ?? !isOwner);
+  const patch = { ...cfg.tools?.exec?.applyPatch, ...agent.config?.tools?.exec?.applyPatch };
   const files = { access, contextTokens: cfg.agents?.defaults?.contextTokens ?? 200_000 };
   return [
     createReadTool(files),
     createEditTool(files),
     createWriteTool(files),
+    ...(offersApplyPatch(patch, request.model) ? [createApplyPatchTool({ access: patch.workspaceOnly === false ? access : fileAccess(true) })] : []),
     createExecTool({
       jobs: options.jobs, scope: sessionKey, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec, ...request.exec },
       env: options.env, configEnv: configEnvironment(cfg),
@@ -112,6 +116,13 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sends }),
     createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner }),
   ];
+}
+
+/** Models of OpenAI are trained on it; others do better with edit. Source: spec tools-and-automation §1.2. */
+function offersApplyPatch(settings: { readonly enabled?: boolean | undefined; readonly allowModels?: readonly string[] | undefined }, model: ModelRef): boolean {
+  if (settings.enabled !== true || (model.provider !== "openai" && model.provider !== "openai-codex")) return false;
+  const allowed = settings.allowModels ?? [];
+  return allowed.length === 0 || allowed.some((name) => name === model.modelId || name === formatModelRef(model));
 }
 
 function configEnvironment(cfg: OpenClawConfig): Record<string, string> {

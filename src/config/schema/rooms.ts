@@ -36,7 +36,7 @@ const WITHOUT_EFFECT: readonly string[] = [
   "agents.list.*.subagents", "session.agentToAgent", "session.threadBindings",
   "messages.tts", "messages.messagePrefix", "tools.links",
   "tools.media", "tools.sessions", "tools.subagents", "tools.agentToAgent", "tools.exec.safeBins", "tools.exec.safeBinTrustedDirs",
-  "tools.exec.safeBinProfiles", "tools.exec.applyPatch", "tools.exec.node", "tools.message.broadcast", "tools.message.crossContext.marker",
+  "tools.exec.safeBinProfiles", "tools.exec.node", "tools.message.broadcast", "tools.message.crossContext.marker",
   "gateway.nodes", "gateway.tools", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", 
   "channels.modelByChannel",

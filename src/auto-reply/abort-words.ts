@@ -9,6 +9,6 @@ const WORDS = new Set(
 
 /** Is the whole message a request to stop? Source: spec agent-pipeline §4.5. */
 export function isAbortRequest(text: string): boolean {
-  const plain = text.trim().toLowerCase().replaceAll("’", "'").replace(/[\s.!?,;:。！？…"'”»)\]]+$/u, "").replace(/\s+/g, " ");
+  const plain = text.normalize("NFC").trim().toLowerCase().replaceAll("’", "'").replace(/[\s.!?,;:。！？…"'”»)\]]+$/u, "").replace(/\s+/g, " ");
   return plain === "/stop" || /^\/stop@\w+$/.test(plain) || WORDS.has(plain);
 }

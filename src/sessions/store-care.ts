@@ -25,11 +25,9 @@ const WARN_INTERVAL_MS = 60 * 60_000;
 const ROTATE_INTERVAL_MS = 60 * 60_000;
 const KEPT_ROTATIONS = 3;
 
-interface Slot {
-  readonly key: string;
-  readonly updatedAt: number;
-  readonly isActive: boolean;
-  readonly path: string;
+interface Slot extends AgedEntry {
+  /** Of the transcript; worked out when it is needed. */
+  path(): string;
 }
 
 /** Keeps one agent's sessions within `session.maintenance`, after writes of its store. */
@@ -43,7 +41,8 @@ export function createStoreCare(deps: StoreCareDeps): SessionStoreHooks {
     const entries = await store.entries();
     const newest = entries.reduce((latest, [, { updatedAt }]) => Math.max(latest, updatedAt), 0);
     return entries.map(([key, entry]) => ({
-      key, updatedAt: entry.updatedAt, isActive: deps.isActive(key) || entry.updatedAt === newest, path: resolveTranscriptPath(deps.sessionsDir(key), entry.sessionId, entry.sessionFile),
+      key, updatedAt: entry.updatedAt, isActive: deps.isActive(key) || entry.updatedAt === newest,
+      path: () => resolveTranscriptPath(deps.sessionsDir(key), entry.sessionId, entry.sessionFile),
     }));
   }
 
@@ -59,19 +58,19 @@ export function createStoreCare(deps: StoreCareDeps): SessionStoreHooks {
       return;
     }
     const gone = new Set([...stale, ...excess]);
-    await prune(store, slots, gone, nowMs);
-    const left = slots.filter(({ key }) => !gone.has(key));
-    const folders = new Set([dirname(store.path), ...slots.map(({ path }) => dirname(path))]);
-    for (const folder of folders) await careForFolder(store, folder, left.filter(({ path }) => dirname(path) === folder), settings, nowMs);
+    if (gone.size > 0) await prune(store, slots, gone, nowMs);
+    const left = Map.groupBy(slots.filter(({ key }) => !gone.has(key)), ({ key }) => deps.sessionsDir(key));
+    for (const folder of new Set([dirname(store.path), ...left.keys()])) await careForFolder(store, folder, left.get(folder) ?? [], settings, nowMs);
     if (gone.size > 0) log.info("old sessions archived", { path: store.path, stale: stale.length, excess: excess.length });
   }
 
   /** Entries go; their transcripts are archived unless another entry uses them. */
   async function prune(store: SessionStore, slots: readonly Slot[], gone: ReadonlySet<string>, nowMs: number): Promise<void> {
-    const used = new Set(slots.filter(({ key }) => !gone.has(key)).map(({ path }) => path));
-    for (const { key, path } of slots) {
-      if (!gone.has(key) || deps.isActive(key)) continue; // it may have woken up since
-      store.delete(key);
+    const used = new Set(slots.filter(({ key }) => !gone.has(key)).map((slot) => slot.path()));
+    for (const slot of slots) {
+      if (!gone.has(slot.key) || deps.isActive(slot.key)) continue; // it may have woken up since
+      store.delete(slot.key);
+      const path = slot.path();
       if (!used.has(path)) await ifExists(rename(path, `${path}.deleted.${archiveStamp(nowMs)}`));
     }
   }
@@ -86,13 +85,13 @@ export function createStoreCare(deps: StoreCareDeps): SessionStoreHooks {
       files = files.filter((file) => !expired.includes(file));
     }
     if (!settings.disk) return;
-    const plan = planDisk(files, slots.map((slot): AgedEntry & { file: string } => ({ ...slot, file: basename(slot.path) })), settings.disk);
+    const plan = planDisk(files, slots.map((slot): AgedEntry & { file: string } => ({ ...slot, file: basename(slot.path()) })), settings.disk);
     for (const name of plan.files) await rm(join(folder, name), { force: true });
     for (const key of plan.keys) {
       const slot = slots.find((each) => each.key === key);
       if (!slot || deps.isActive(key)) continue;
       store.delete(key);
-      await rm(slot.path, { force: true });
+      await rm(slot.path(), { force: true });
     }
     if (plan.files.length + plan.keys.length > 0) log.warn("session files were over session.maintenance.maxDiskBytes; the oldest are gone", { folder, files: plan.files.length, sessions: plan.keys.length });
   }

@@ -168,7 +168,7 @@ function openDelivery(deps: TurnDeps, cfg: OpenClawConfig, input: TurnInput, { p
     ? undefined
     : acknowledge({ cfg, plugin, route, isGroup, wasMentioned, log: deps.log, section: channelSection(cfg, route.channel, route.accountId), identityEmoji: identity?.emoji });
   const typingMode = cfg.session?.typingMode ?? cfg.agents?.defaults?.typingMode ?? (isGroup && !wasMentioned ? "message" : "instant");
-  const delivery = createRunDelivery({ sink, status, blockReply, reasoning: settings.reasoning, typingMode: input.heartbeat ? "never" : typingMode });
+  const delivery = createRunDelivery({ sink, status, blockReply, reasoning: plugin.outbound?.showsReasoning ? settings.reasoning : "off", typingMode: input.heartbeat ? "never" : typingMode });
   return {
     ...delivery,
     follow(event) {

@@ -8,6 +8,8 @@ export interface ReplyPayload {
   readonly audioAsVoice?: boolean | undefined;
   readonly isError?: boolean | undefined;
   readonly isReasoning?: boolean | undefined;
+  /** Said by the gateway beside the answer. */
+  readonly isNotice?: boolean | undefined;
   readonly channelData?: Readonly<Record<string, unknown>> | undefined;
 }
 

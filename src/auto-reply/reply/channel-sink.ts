@@ -138,18 +138,22 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
     },
     async finals(payloads) {
       const fates: Promise<DeliveryResult>[] = [];
-      for (const [index, payload] of payloads.entries()) {
-        const open = preview;
-        const usePreview = index === 0 && open !== undefined && payload.text !== undefined && !payload.mediaUrls?.length && !payload.isError;
-        if (usePreview) preview = undefined;
-        const attempt = usePreview
+      // Pieces of the answer are counted by themselves: after a restart they are all that is known of the run.
+      let answers = 0;
+      let others = 0;
+      for (const payload of payloads) {
+        if (payload.isReasoning && plugin.outbound?.showsReasoning !== true) continue;
+        const isAnswer = !payload.isReasoning && !payload.isError && !payload.isNotice;
+        const open = isAnswer && answers === 0 && payload.text !== undefined && !payload.mediaUrls?.length ? preview : undefined;
+        if (open) preview = undefined;
+        const attempt = open
           ? async (): Promise<SendOutcome | undefined> => {
               const result = await open.finish(applyPrefix(options.prefix(), payload.text ?? ""));
               options.previews.closed(previewId);
               return result.kind === "replaced" ? { kind: "sent", messageIds: result.messageIds } : undefined;
             }
           : undefined;
-        fates.push(...(await enqueue(`${options.runId}:final:${index}`, payload, attempt)));
+        fates.push(...(await enqueue(isAnswer ? `${options.runId}:final:${answers++}` : `${options.runId}:beside:${others++}`, payload, attempt)));
       }
       await closePreview();
       return { done: Promise.all(fates) };

@@ -16,12 +16,12 @@ export interface FinalPayloadsInput {
  */
 export function finalPayloads({ result, sessionKey, responseUsage, notices }: FinalPayloadsInput): ReplyPayload[] {
   const payloads = result.blocksSent ? result.payloads.filter((payload) => payload.isError || payload.isReasoning) : [...result.payloads];
-  return [...notices.map((text): ReplyPayload => ({ text })), ...withUsage(payloads)];
+  return [...notices.map((text): ReplyPayload => ({ text, isNotice: true })), ...withUsage(payloads)];
 
   function withUsage(list: readonly ReplyPayload[]): readonly ReplyPayload[] {
     if (responseUsage !== "tokens" && responseUsage !== "full" && responseUsage !== "on") return list;
     const line = usageLine(result, responseUsage === "full" ? "full" : "tokens", sessionKey, result.meta.agentMeta.usage.cost !== 0);
-    if (list.some((payload) => payload.text && !payload.isError && !payload.isReasoning)) return appendLine(list, line);
-    return result.blocksSent ? [...list, { text: line }] : list;
+    if (list.some((payload) => payload.text && !payload.isError && !payload.isReasoning && !payload.isNotice)) return appendLine(list, line);
+    return result.blocksSent ? [...list, { text: line, isNotice: true }] : list;
   }
 }

@@ -150,6 +150,8 @@ export interface ChannelOutboundAdapter {
   send(cfg: OpenClawConfig, message: OutboundMessage, options: SendOptions): Promise<SendOutcome>;
   resolveTarget?(cfg: OpenClawConfig, to: string, accountId: string): { ok: true; to: string; threadId?: string | undefined } | { ok: false; error: string };
   sendPoll?(cfg: OpenClawConfig, target: OutboundTarget, poll: OutboundPoll, options: SendOptions): Promise<SendOutcome>;
+  /** People may be shown the model's thoughts here, when they ask for them. */
+  readonly showsReasoning?: boolean | undefined;
   /** One "is typing" signal; the core repeats it. Failures are the channel's to log. */
   sendTyping?(cfg: OpenClawConfig, target: OutboundTarget): Promise<void>;
   /** emoji "" removes. */

@@ -110,6 +110,7 @@ export function createTelegramPlugin(options: TelegramPluginOptions): ChannelPlu
     },
     outbound: {
       textLimit: { max: DEFAULT_TEXT_LIMIT, unit: "utf16" },
+      showsReasoning: true,
       async send(cfg, message, sendOptions) {
         const deps = await sendDeps(cfg, message.accountId);
         return sendMessage(deps, { ...message, to: moved(message) }, sendOptions);

@@ -1,10 +1,11 @@
 import type { EmbeddedPiRunResult, HeartbeatRun, ModelRef, ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, MsgContext } from "../channels/contract/index.ts";
 import type { DeliveryResult, SystemEvents } from "../delivery/index.ts";
-import { formatSystemStamp, resolveSystemZone, resolveUserZone, stampClientText } from "./envelope.ts";
+import { resolveUserZone, stampClientText } from "./envelope.ts";
 import { buildChatContext } from "./groups.ts";
 import type { ReceivedMedia } from "./inbound-context.ts";
 import type { ReplyRoute } from "./reply/channel-sink.ts";
+import { readSystemLines } from "./system-lines.ts";
 import { runTurn, type TurnDeps } from "./turn.ts";
 import { buildUserPrompt } from "./user-prompt.ts";
 
@@ -43,17 +44,16 @@ export function createAgentTurns(deps: AgentTurnDeps) {
       ...(media.length > 0 ? { MediaPaths: media.map((item) => item.path), MediaTypes: media.map((item) => item.mimeType) } : {}),
     };
     const body = request.heartbeat ? request.message : stampClientText(request.message, deps.clock.now(), resolveUserZone(cfg));
-    const pending = deps.systemEvents.peek(sessionKey);
-    const systemLines = pending.events.map((event) => `[${formatSystemStamp(event.atMs, resolveSystemZone(cfg))}] ${event.text}`);
+    const system = readSystemLines(cfg, deps.systemEvents, sessionKey);
     const outcome = await runTurn(deps, {
       runId: request.runId, sessionKey, agentId: deps.sessions.agentIdOf(sessionKey),
-      prompt: buildUserPrompt({ ctx, body, systemLines, abortedLastRun: entry.abortedLastRun === true, isNewSession: entry.systemSent !== true }), ctx,
-      authority: { source: "gateway", senderId: "gateway-client", isOwner: request.isOwner && pending.events.every((event) => event.trusted), commandAuthorized: true }, ownerIds: [],
+      prompt: buildUserPrompt({ ctx, body, systemLines: system.lines, abortedLastRun: entry.abortedLastRun === true, isNewSession: entry.systemSent !== true }), ctx,
+      authority: { source: "gateway", senderId: "gateway-client", isOwner: request.isOwner && system.trusted, commandAuthorized: true }, ownerIds: [],
       plugin: request.deliver ? deps.channel(request.deliver.channel) : undefined, route: request.deliver, lane: request.lane ?? "main",
       thinking: request.thinking, timeoutMs: request.timeoutMs, model: request.model, heartbeat: request.heartbeat,
       extraSystemPrompt: [buildChatContext(ctx, "mention"), request.extraSystemPrompt].filter(Boolean).join("\n\n"),
     });
-    deps.systemEvents.commit(sessionKey, pending.upTo);
+    system.commit();
     outcome.announce();
     return { result: outcome.result, delivered: request.deliver ? await outcome.delivered : [] };
   };

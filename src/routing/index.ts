@@ -21,4 +21,4 @@ export {
   type AgentRoots,
   type ResolvedAgent } from "./agents.ts";
 export { resolveBroadcast, type Broadcast } from "./broadcast.ts";
-export { resolveSessionKey } from "./resolve-session-key.ts";
+export { resolveSessionKey, type ChatAddress } from "./resolve-session-key.ts";

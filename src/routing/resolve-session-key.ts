@@ -3,19 +3,25 @@ import { resolveRoute } from "./bindings.ts";
 import { buildPeerSessionKey } from "./session-key.ts";
 import type { ChatType } from "./types.ts";
 
+/** What of a chat decides about its agent and its session. */
+export interface ChatAddress {
+  readonly id: string;
+  readonly type: ChatType;
+  /** Topic or thread; part of the session key. */
+  readonly threadId?: string | undefined;
+  readonly isForum?: boolean | undefined;
+  /** The chat that a thread with an id of its own belongs to; bindings of it apply to the thread. */
+  readonly parentId?: string | undefined;
+  /** A new thread goes on from the conversation it was opened in. */
+  readonly inheritsParent?: boolean | undefined;
+  readonly guildId?: string | undefined;
+  readonly teamId?: string | undefined;
+}
+
 export interface ChatPlace {
   readonly channel: string;
   readonly accountId: string;
-  readonly chat: {
-    readonly id: string;
-    readonly type: ChatType;
-    readonly threadId?: string | undefined;
-    readonly isForum?: boolean | undefined;
-    readonly parentId?: string | undefined;
-    readonly inheritsParent?: boolean | undefined;
-    readonly guildId?: string | undefined;
-    readonly teamId?: string | undefined;
-  };
+  readonly chat: ChatAddress;
   readonly sender: { readonly id: string; readonly roles?: readonly string[] | undefined };
 }
 

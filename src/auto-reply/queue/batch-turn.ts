@@ -1,12 +1,12 @@
 import { CommandLaneClearedError } from "../../agents/index.ts";
 import type { Authority, Inbox, InboxRow, PendingHistory, SystemEvents } from "../../delivery/index.ts";
 import { errorText } from "../../infra/errors.ts";
-import { formatSystemStamp, resolveSystemZone } from "../envelope.ts";
 import { buildChatContext } from "../groups.ts";
 import { chatKey, weakest } from "../inbox-rows.ts";
 import { clientRunIds, NO_PROMPT_STATE, promptOf, type Prepared } from "../prepared.ts";
 import type { Answers } from "../reply/answers.ts";
 import { createRunEvents } from "../reply/run-events.ts";
+import { readSystemLines } from "../system-lines.ts";
 import { runTurn, type TurnDeps } from "../turn.ts";
 import { buildCollectPrompt, overflowNotice, type Batch } from "./session-queue.ts";
 import type { Announce, TurnSession } from "./worker.ts";
@@ -55,14 +55,13 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
       const notice = overflowNotice(batch);
       const item = notice ? { ...newest, notices: [...newest.notices, notice] } : newest;
       inbox.bindRun(rows.map((row) => row.id), runId, sessionKey);
-      const zone = resolveSystemZone(deps.config());
-      const pending = deps.systemEvents.peek(sessionKey);
+      const system = readSystemLines(deps.config(), deps.systemEvents, sessionKey);
       const isGroup = newest.message.chat.type !== "direct";
       const history = isGroup ? deps.history.read(chatKey(newest.message)) : { lines: [], upTo: 0 };
       const entry = await sessions.get(sessionKey);
       const isNewSession = entry?.systemSent !== true;
       const first = {
-        systemLines: pending.events.map((event) => `[${formatSystemStamp(event.atMs, zone)}] ${event.text}`), abortedLastRun: entry?.abortedLastRun === true, isNewSession,
+        systemLines: system.lines, abortedLastRun: entry?.abortedLastRun === true, isNewSession,
         history: history.lines.map((line) => ({ sender: line.sender, body: line.body.replace(/\r\n?/g, "\n"), timestamp: line.atMs })),
       };
       const prompts = batch.items.map((each, index) => promptOf(deps.config(), each, index === 0 ? first : { ...NO_PROMPT_STATE, isNewSession }));
@@ -70,9 +69,9 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
       return await turn({
         sessionKey, runId, item, rows, prompt: buildCollectPrompt(prompts, batch.lines, batch.summarised.length), session,
         originRunIds: clientRunIds(all).filter((id) => id !== runId),
-        authority: { ...authority, isOwner: authority.isOwner && pending.events.every((event) => event.trusted) },
+        authority: { ...authority, isOwner: authority.isOwner && system.trusted },
         onDone() {
-          deps.systemEvents.commit(sessionKey, pending.upTo);
+          system.commit();
           if (isGroup) deps.history.clear(chatKey(newest.message), history.upTo);
         },
       });

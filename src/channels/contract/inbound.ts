@@ -1,8 +1,10 @@
+import type { ChatAddress } from "../../routing/index.ts";
+
 /**
  * What a channel hands to the gateway for one platform event, and what comes back.
  * JSON-safe: it is journaled as it is. Source: spec decisions §5–6, agent-pipeline §1.1.
  */
-export type ChatType = "direct" | "group" | "channel";
+export type { ChatType } from "../../routing/index.ts";
 
 export type MediaKind = "image" | "video" | "audio" | "voice" | "document" | "sticker";
 
@@ -28,21 +30,10 @@ export interface InboundSender {
   readonly roles?: readonly string[] | undefined;
 }
 
-export interface InboundChat {
-  readonly id: string;
-  readonly type: ChatType;
+export interface InboundChat extends ChatAddress {
   /** Group subject or channel name. */
   readonly title?: string | undefined;
-  /** Topic or thread; part of the session key. */
-  readonly threadId?: string | undefined;
-  readonly isForum?: boolean | undefined;
   readonly threadLabel?: string | undefined;
-  /** The chat that a thread with an id of its own belongs to; bindings of it apply to the thread. */
-  readonly parentId?: string | undefined;
-  /** A new thread goes on from the conversation it was opened in. */
-  readonly inheritsParent?: boolean | undefined;
-  readonly guildId?: string | undefined;
-  readonly teamId?: string | undefined;
   /** `#general`, when `title` says more. */
   readonly channelName?: string | undefined;
   /** Server or workspace by name. */

@@ -1,3 +1,5 @@
+import { codeBlock } from "../../infra/text/index.ts";
+
 /** A tool call in one line for chats: emoji, name, what it is about. */
 const LABELS: Readonly<Record<string, string>> = {
   exec: "🛠️ Exec", process: "🧰 Process", read: "📖 Read", write: "✍️ Write", edit: "📝 Edit", apply_patch: "🩹 Patch", message: "✉️ Message", web_search: "🔎 Web search",
@@ -15,6 +17,5 @@ const MAX_OUTPUT_CHARS = 3000;
 /** The output in a code block that nothing inside can close. */
 export function toolOutputBlock(output: string): string {
   const shown = output.length > MAX_OUTPUT_CHARS ? `${output.slice(0, MAX_OUTPUT_CHARS).toWellFormed()}\n…` : output;
-  const fence = "`".repeat(Math.max(3, ...[...shown.matchAll(/`+/g)].map((run) => run[0].length + 1)));
-  return `${fence}txt\n${shown}\n${fence}`;
+  return codeBlock(shown, "txt");
 }

@@ -1,3 +1,4 @@
+import { codeBlock } from "../../infra/text/index.ts";
 import type { CommandContext, CommandDefinition, CommandResult } from "./contract.ts";
 import { reply } from "./contract.ts";
 
@@ -70,6 +71,5 @@ function isRunning(details: unknown, id: string): boolean {
 
 function show({ text, isError }: { readonly text: string; readonly isError: boolean }): CommandResult {
   const shown = text.length > MAX_SHOWN_CHARS ? `…${text.slice(-MAX_SHOWN_CHARS)}` : text;
-  const fence = "`".repeat(Math.max(3, ...[...shown.matchAll(/`+/g)].map((run) => run[0].length + 1)));
-  return reply(`${isError ? "⚠️ " : ""}⚙️\n${fence}\n${shown}\n${fence}`);
+  return reply(`${isError ? "⚠️ " : ""}⚙️\n${codeBlock(shown)}`);
 }

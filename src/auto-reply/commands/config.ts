@@ -1,5 +1,6 @@
 import { parseJson5, redactConfigValue } from "../../config/index.ts";
 import { errorText } from "../../infra/errors.ts";
+import { codeBlock } from "../../infra/text/index.ts";
 import { channelSection } from "../channel-section.ts";
 import type { CommandContext, CommandDefinition, CommandResult } from "./contract.ts";
 import { reply } from "./contract.ts";
@@ -29,7 +30,7 @@ async function readValue(raw: string): Promise<unknown> {
   }
 }
 
-const fenced = (value: unknown): string => `\`\`\`json\n${value === undefined ? "not set" : JSON.stringify(value, null, 2)}\n\`\`\``;
+const fenced = (value: unknown): string => codeBlock(value === undefined ? "not set" : JSON.stringify(value, null, 2), "json");
 
 const attempt = async (work: () => Promise<CommandResult>): Promise<CommandResult> => {
   try {

@@ -4,3 +4,4 @@ export { fenceAt, parseFenceSpans } from "./fences.ts";
 export type { FenceSpan } from "./fences.ts";
 export { chunkMarkdownText, chunkPlainText, splitMarkdown } from "./chunk-markdown.ts";
 export type { ChunkMode, MarkdownPiece } from "./chunk-markdown.ts";
+export { codeBlock } from "./code-block.ts";

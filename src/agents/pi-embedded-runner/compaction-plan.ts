@@ -16,18 +16,22 @@ export interface CompactionPlan {
   readonly tokensKept: number;
 }
 
+const SHORT_PREFIX_SHARE = 0.5;
+
 /**
  * Keeps about `keepTokens` from the end: the cut goes before a user, assistant or custom message, never before a tool
- * result, and into a turn only when the turn is longer than that. undefined when nothing lies before the cut.
+ * result, and into a turn only where its beginning is long. undefined when nothing lies before the cut.
  * Source: spec agent-pipeline §5.6.
  */
 export function planCompaction(branch: PiEntry[], keepTokens: number): CompactionPlan | undefined {
   const previous = branch.findLast((entry) => entry.type === "compaction");
   const entries = contextEntries(branch, previous);
-  const cut = findCut(entries, keepTokens);
+  const wanted = findCut(entries, keepTokens);
+  const turnStart = Math.max(0, entries.findLastIndex((entry, index) => index <= wanted && startsTurn(entry)));
+  // The beginning of a turn is kept with it when it is short.
+  const cut = turnStart > 0 && sumTokens(entries.slice(turnStart, wanted)) <= keepTokens * SHORT_PREFIX_SHARE ? turnStart : wanted;
   const firstKept = entries[cut];
   if (cut <= 0 || !firstKept) return undefined;
-  const turnStart = startsTurn(firstKept) ? cut : Math.max(0, entries.findLastIndex((entry, index) => index < cut && startsTurn(entry)));
   const older = messagesOf(entries.slice(0, turnStart));
   const turnPrefix = messagesOf(entries.slice(turnStart, cut));
   if (older.length === 0 && turnPrefix.length === 0) return undefined;

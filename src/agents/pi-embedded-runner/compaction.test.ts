@@ -105,6 +105,17 @@ describe("compaction", () => {
     expect(kept.filter((m) => m.role === "toolResult").length).toBe(kept.filter((m) => m.role === "assistant").length);
   });
 
+  it("cuts into the very first turn too, when it is all there is", async () => {
+    const transcript = await open();
+    transcript.manager.appendMessage(user("go"));
+    for (let i = 0; i < 12; i++) {
+      transcript.manager.appendMessage(callTool(`t${i}`));
+      transcript.manager.appendMessage(toolResult(`t${i}`, `output ${i} ${"z".repeat(400)}`));
+    }
+    expect(await compactEmbeddedPiSessionDirect(input(transcript, () => "PREFIX"))).toMatchObject({ kind: "compacted" });
+    expect(summaryOf(transcript)).toMatch(/^## Beginning of the current turn .*\nPREFIX/);
+  });
+
   it("leaves out of estimate and summary what commands and mirrored sends put into the transcript", async () => {
     const transcript = await conversation(4);
     const tokens = planCompaction(transcript.manager.getBranch(), 100)?.tokensBefore;

@@ -26,6 +26,7 @@ export interface ScriptedTurn {
   readonly text?: string;
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: Record<string, unknown> }[];
   readonly error?: string;
+  readonly stopReason?: "length";
   /** Tokens that the provider counts for this call. */
   readonly totalTokens?: number;
 }
@@ -83,7 +84,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
     else {
       if (turn.text !== undefined) writer.text(turn.text);
       for (const call of turn.calls ?? []) writer.toolCall(call);
-      writer.done(turn.calls ? "toolUse" : "stop");
+      writer.done(turn.stopReason ?? (turn.calls ? "toolUse" : "stop"));
     }
     return writer.stream;
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Type } from "typebox";
 import { toolText, type AgentTool } from "../tools/contract.ts";
 import { answer, callTool, toolResult, user } from "./conversation-fixture.ts";
-import { createRunWorld, spoken, type RunWorld } from "./run-fixture.ts";
+import { createRunWorld, spoken, type RunWorld, type ScriptedTurn } from "./run-fixture.ts";
 import { INTERRUPTED_RESULT_TEXT } from "./tool-pairing.ts";
 
 const tool = (name: string, run: () => string): AgentTool => ({
@@ -138,6 +138,17 @@ describe("a conversation that the provider refuses as too long", () => {
     expect(lastText(world.requests.at(-1) as Context)).toBe("user: next");
     world.restart();
     expect((await world.say("more")).answeredWith).toEqual(["done"]);
+  });
+
+  it.each<[string, ScriptedTurn]>([
+    ["in words that only Pi knows", { error: "prompt token count of 30000 exceeds the limit of 20000" }],
+    ["by an answer that ends before it begins", { stopReason: "length", totalTokens: 19_990 }],
+  ])("is noticed %s", async (_name, refusal) => {
+    await using world = await createRunWorld({ reply: (context) => (isSummary(context) ? { text: "S" } : charsOf(context) > 30_000 ? refusal : { text: "done" }) });
+    await seed(world, Array.from({ length: 20 }, (_, i) => [user(`q${i} ${"x".repeat(1500)}`), answer(`a${i}`)]).flat());
+    const result = await world.say("next");
+    expect(result.answeredWith).toEqual(["done"]);
+    expect(result.meta.compactionCount).toBe(1);
   });
 
   it("is cut when no summary can be had, and says in context what is missing", async () => {

@@ -4,6 +4,7 @@ import type { SessionManager } from "@mariozechner/pi-coding-agent";
 import { join } from "node:path";
 import { registerLiveTranscript, type TranscriptMessageBody } from "../../../sessions/index.ts";
 import type { PreparedModel, ThinkLevel } from "../../models/types.ts";
+import { classifyFailoverReason } from "../../pi-embedded-helpers.ts";
 import type { AssistantText, PiSubscription } from "../../pi-embedded-subscribe.ts";
 import { subscribeEmbeddedPiSession } from "../../pi-embedded-subscribe.ts";
 import type { PiModules } from "../../pi.ts";
@@ -174,7 +175,7 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
     session.dispose();
   }
   const last = sub.messages.at(-1);
-  const failed = last?.stopReason === "error" ? (last.errorMessage ?? "the model call failed") : undefined;
+  const failed = last && failureOf(pi, last, prepared.contextTokens);
   return {
     // What a failed call had begun to say is no answer: the next try says it whole.
     texts: failed === undefined && !stalled ? sub.texts : sub.texts.slice(0, -1),
@@ -195,6 +196,17 @@ async function continueFromLeaf(manager: SessionManager, agent: { state: { messa
   await agent.continue();
 }
 
+/** Refusing a conversation as too long has many wordings, and some providers only give an answer that ends before it begins. */
+function failureOf(pi: PiModules, last: AssistantMessage, contextTokens: number): string | undefined {
+  if (last.stopReason === "length" && last.content.length === 0) {
+    return pi.ai.isContextOverflow(last, contextTokens) ? "context window exceeded: the conversation left no room for an answer" : undefined;
+  }
+  if (last.stopReason !== "error") return undefined;
+  const text = last.errorMessage ?? "the model call failed";
+  const isUnknownWording = pi.ai.isContextOverflow(last) && classifyFailoverReason(text) !== "context_overflow";
+  return isUnknownWording ? `context window exceeded: ${text}` : text;
+}
+
 /** An answer that failed or was cut off stays in the file as a branch of its own; the next try hangs on what came before it. */
 export function rewindFailedAnswer(manager: SessionManager): void {
   let target: string | null | undefined;
@@ -202,7 +214,9 @@ export function rewindFailedAnswer(manager: SessionManager): void {
     if (entry.type === "compaction") break;
     if (entry.type !== "message") continue;
     const { message } = entry;
-    if (message.role !== "assistant" || (message.stopReason !== "error" && message.stopReason !== "aborted")) break;
+    if (message.role !== "assistant") break;
+    const isEmpty = message.stopReason === "length" && message.content.length === 0;
+    if (!isEmpty && message.stopReason !== "error" && message.stopReason !== "aborted") break;
     target = entry.parentId;
   }
   if (target === null) manager.resetLeaf();

@@ -4,6 +4,7 @@ import type { OpenClawConfig } from "../config/index.ts";
 import type { Authority, InboxRow } from "../delivery/index.ts";
 import { resolveUserZone, stampClientText } from "./envelope.ts";
 import type { ReplyRoute } from "./reply/channel-sink.ts";
+import type { StatusReactions } from "./reply/status-reactions.ts";
 import type { RunHints } from "./run-hints.ts";
 import { buildUserPrompt } from "./user-prompt.ts";
 
@@ -27,6 +28,8 @@ export interface Prepared {
   readonly activation: "mention" | "always";
   /** What the message asks for its own run. */
   readonly hints?: RunHints | undefined;
+  /** The reaction on the message; it says from now on what becomes of it. */
+  readonly status?: StatusReactions | undefined;
 }
 
 /** Messages may share a turn only when this is equal: who may what, how it is to run, and where the answer goes. */

@@ -1,4 +1,4 @@
-import { formatModelRef, type AgentEvent, type ActiveRun, type AgentRuntime, type EmbeddedPiRunResult, type HeartbeatRun, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
+import { formatModelRef, type AgentEvent, type ActiveRun, type AgentRuntime, type EmbeddedPiRunResult, type HeartbeatRun, type InputProvenance, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, GroupToolPolicy, MsgContext, OutboundMedia } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Authority, DeliveryResult, Outbox, PreviewLog } from "../delivery/index.ts";
@@ -8,12 +8,12 @@ import { resolveOutboundMedia, type ResolveMediaOptions } from "../media/index.t
 import type { SessionService } from "../sessions/index.ts";
 import { fallbackChange } from "./fallback-notice.ts";
 import { channelSection, subsection } from "./channel-section.ts";
-import { acknowledge } from "./reply/ack-reaction.ts";
 import { resolveBlockReply } from "./reply/block-config.ts";
 import { createChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
 import { finalPayloads } from "./reply/final-payloads.ts";
 import { resolveResponsePrefix } from "./reply/prefix.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
+import type { StatusReactions } from "./reply/status-reactions.ts";
 import { unsentRest } from "./reply/unsent-rest.ts";
 import { activeModelOf, createRunDelivery, type RunDelivery, type RunEnding } from "./reply/run-delivery.ts";
 import { chatTypeOf, runChannel } from "./run-channel.ts";
@@ -58,7 +58,10 @@ export interface TurnInput {
   readonly hints?: RunHints | undefined;
   /** Said before the answer (an expired session, a changed model). */
   readonly notices?: readonly string[] | undefined;
+  /** Reactions on the messages that the run answers. */
+  readonly status?: StatusReactions | undefined;
   readonly heartbeat?: HeartbeatRun | undefined;
+  readonly provenance?: InputProvenance | undefined;
   onBegin?(): void;
 }
 
@@ -104,7 +107,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
         timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
         lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin: input.plugin, route: input.route }), isOwner: input.authority.isOwner, senderId: input.authority.source === "gateway" ? undefined : input.authority.senderId,
         ownerIds: input.ownerIds, historyLimit: resolveHistoryLimit(cfg, input.sessionKey, input.ctx), skillFilter: input.skillFilter, groupPolicy: input.groupPolicy,
-        heartbeat: input.heartbeat,
+        heartbeat: input.heartbeat, provenance: input.provenance,
         onAgentEvent(event) {
           delivery?.follow(event);
           events.emit(event);
@@ -164,11 +167,8 @@ function openDelivery(deps: TurnDeps, cfg: OpenClawConfig, input: TurnInput, { p
     typingIntervalMs: (cfg.session?.typingIntervalSeconds ?? cfg.agents?.defaults?.typingIntervalSeconds ?? TYPING_INTERVAL_SEC) * 1000,
     resolveMedia: (source, asVoice) => toOutboundMedia(deps, agent.workspaceDir, source, asVoice),
   });
-  const status = input.prompt === undefined || input.heartbeat
-    ? undefined
-    : acknowledge({ cfg, plugin, route, isGroup, wasMentioned, log: deps.log, section: channelSection(cfg, route.channel, route.accountId), identityEmoji: identity?.emoji });
   const typingMode = cfg.session?.typingMode ?? cfg.agents?.defaults?.typingMode ?? (isGroup && !wasMentioned ? "message" : "instant");
-  const delivery = createRunDelivery({ sink, status, blockReply, reasoning: plugin.outbound?.showsReasoning ? settings.reasoning : "off", typingMode: input.heartbeat ? "never" : typingMode });
+  const delivery = createRunDelivery({ sink, status: input.status, blockReply, reasoning: plugin.outbound?.showsReasoning ? settings.reasoning : "off", typingMode: input.heartbeat ? "never" : typingMode });
   return {
     ...delivery,
     follow(event) {

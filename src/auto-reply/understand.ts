@@ -3,13 +3,17 @@ import type { ChannelPlugin, InboundMessage, MsgContext } from "../channels/cont
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Inbox, InboxRow } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
+import type { Logger } from "../infra/log.ts";
 import { resolveSessionKey } from "../routing/index.ts";
 import { resolveSendPolicy, type SessionService } from "../sessions/index.ts";
 import { isAbortRequest } from "./abort-words.ts";
+import { channelSection } from "./channel-section.ts";
 import type { CommandOutcome, CommandScope } from "./commands/run.ts";
 import { finalizeInboundContext, type FinalizeInput, type ReceivedMedia } from "./inbound-context.ts";
 import { mergeRows, replyRoute, weakest } from "./inbox-rows.ts";
 import type { Prepared } from "./prepared.ts";
+import { acknowledge } from "./reply/ack-reaction.ts";
+import type { StatusReactions } from "./reply/status-reactions.ts";
 import type { Answers } from "./reply/answers.ts";
 import { createRunEvents, type RunEventSinks } from "./reply/run-events.ts";
 import { startSession } from "./session-init.ts";
@@ -17,6 +21,7 @@ import { startSession } from "./session-init.ts";
 export interface UnderstandDeps {
   readonly config: () => OpenClawConfig;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly inbox: Inbox;
   readonly sessions: SessionService;
   readonly agents: AgentRuntime;
@@ -83,7 +88,15 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       return;
     }
     deps.submit(sessionKey, {
-      ...base, body: command.body === message.text ? base.body : command.body, notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints,
+      ...base, body: command.body === message.text ? base.body : command.body, notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints, status: acknowledgeItem(cfg, base),
+    });
+  }
+
+  /** Also a message that has to wait sees at once that it was taken. */
+  function acknowledgeItem(cfg: OpenClawConfig, { plugin, route, ctx, agentId, message }: Prepared): StatusReactions | undefined {
+    return plugin && route && acknowledge({
+      cfg, plugin, route, isGroup: message.chat.type !== "direct", wasMentioned: ctx.WasMentioned === true, log: deps.log,
+      section: channelSection(cfg, route.channel, route.accountId), identityEmoji: deps.agents.agent(agentId).config?.identity?.emoji,
     });
   }
 

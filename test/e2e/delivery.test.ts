@@ -23,8 +23,8 @@ async function start(telegram: FakeTelegram, model: MockModel, more: { channel?:
 }
 const texts = (telegram: FakeTelegram): string[] => telegram.sent().map((message) => message.text);
 const menuOf = (telegram: FakeTelegram): string[] => (telegram.bot.commands as { command: string }[]).map((entry) => entry.command);
-const reactions = (telegram: FakeTelegram): string[] =>
-  telegram.callsOf("setMessageReaction").map((call) => (call.params["reaction"] as { emoji: string }[] | undefined)?.map((item) => item.emoji).join("") ?? "");
+const reactions = (telegram: FakeTelegram, messageId: number): string[] =>
+  telegram.callsOf("setMessageReaction").filter((call) => call.params["message_id"] === messageId).map((call) => (call.params["reaction"] as { emoji: string }[] | undefined)?.map((item) => item.emoji).join("") ?? "");
 
 it("commands on Telegram: the menu, pages with buttons, groups, and silence for strangers", async () => {
   await using telegram = await startFakeTelegram();
@@ -107,20 +107,26 @@ it("tool summaries for one message, each once, with the output in its own code b
   expect(texts(telegram).map((text) => text.trim())).toEqual(["🛠️ Exec: printf 'a\\n```\\nb'", "a\n```\nb", "done"]);
 });
 
-it("status reactions follow the run and go away when the config wants that", async () => {
+it("status reactions follow the run, also of a message that waits, and go away when the config wants that", async () => {
   await using telegram = await startFakeTelegram();
   await using model = await startMockModel((mock) => {
+    mock.on({ userMessage: /more/ }, { content: "more done" });
     mock.on({ hasToolResult: false }, { toolCalls: [{ name: "exec", arguments: JSON.stringify({ command: "sleep 0.3" }) }] });
     mock.on({ hasToolResult: true }, { content: "done" });
   });
   await using _g = await start(telegram, model, {
     channel: { streaming: "off" },
-    rest: { messages: { ackReactionScope: "all", removeAckAfterReply: true, statusReactions: { enabled: true, emojis: { done: "🎉" }, timing: { debounceMs: 20, doneHoldMs: 30 } } } },
+    rest: { messages: { queue: { debounceMs: 1 }, ackReactionScope: "all", removeAckAfterReply: true, statusReactions: { enabled: true, emojis: { done: "🎉" }, timing: { debounceMs: 20, doneHoldMs: 30 } } } },
   });
 
-  telegram.text("work");
-  await telegram.waitUntil(() => reactions(telegram).at(-1) === "" && reactions(telegram).length > 2);
-  expect(reactions(telegram)).toEqual(["👀", "👨‍💻", "🎉", ""]);
+  const first = telegram.text("work").messageId;
+  await telegram.waitUntil(() => reactions(telegram, first).at(-1) === "👨‍💻");
+  const second = telegram.text("more").messageId;
+  await telegram.waitUntil(() => reactions(telegram, second).at(-1) === "👀");
+  expect(reactions(telegram, first)).toEqual(["👀", "👨‍💻"]);
+  await telegram.waitUntil(() => reactions(telegram, second).at(-1) === "");
+  expect(reactions(telegram, first)).toEqual(["👀", "👨‍💻", "🎉", ""]);
+  expect(reactions(telegram, second)).toEqual(["👀", "🎉", ""]);
 });
 
 it("/reasoning stream shows thoughts until the answer begins, and the answer alone stays", async () => {

@@ -5,6 +5,7 @@ import { buildChatContext } from "../groups.ts";
 import { chatKey, weakest } from "../inbox-rows.ts";
 import { clientRunIds, NO_PROMPT_STATE, promptOf, type Prepared } from "../prepared.ts";
 import type { Answers } from "../reply/answers.ts";
+import { allOf } from "../reply/status-reactions.ts";
 import { createRunEvents } from "../reply/run-events.ts";
 import { readSystemLines } from "../system-lines.ts";
 import { runTurn, type TurnDeps } from "../turn.ts";
@@ -53,7 +54,9 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
     const newest = batch.items.at(-1) as Prepared;
     try {
       const notice = overflowNotice(batch);
-      const item = notice ? { ...newest, notices: [...newest.notices, notice] } : newest;
+      const item: Prepared = {
+        ...newest, notices: [...batch.items.flatMap((each) => each.notices), ...(notice ? [notice] : [])], status: allOf(all.flatMap((each) => each.status ?? [])),
+      };
       inbox.bindRun(rows.map((row) => row.id), runId, sessionKey);
       const system = readSystemLines(deps.config(), deps.systemEvents, sessionKey);
       const isGroup = newest.message.chat.type !== "direct";
@@ -89,7 +92,7 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
         ownerIds: item.authority.source === "gateway" ? [] : deps.ownerIds(item.message.channel, item.message.accountId),
         plugin: item.plugin, route: item.route, lane: "main", thinking: item.thinking, timeoutMs: item.timeoutMs, originRunIds: request.originRunIds,
         extraSystemPrompt: buildChatContext(item.ctx, entry?.groupActivation ?? item.activation), skillFilter: item.message.skillFilter, notices: item.notices,
-        groupPolicy: item.groupPolicy, hints: item.hints,
+        groupPolicy: item.groupPolicy, hints: item.hints, status: item.status,
       });
       if (result.suspended) return result.announce; // stays in the inbox: the next process goes on
       try {

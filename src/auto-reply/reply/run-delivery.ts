@@ -56,6 +56,7 @@ export function createRunDelivery({ sink, typingMode, reasoning, blockReply, sta
       },
     },
     async begin(notices) {
+      status?.alive();
       if (typingMode === "instant") type();
       for (const [index, text] of notices.entries()) await sink.notice(index, text);
     },

@@ -11,7 +11,7 @@ const WEB = new Set(["web_search", "web_fetch", "browser"]);
 
 /** A reaction on the person's message that follows what becomes of it. */
 export interface StatusReactions {
-  /** Something was heard of the model: it is not stalled. */
+  /** The run begins, or something was heard of the model: from now on it may stall. */
   alive(): void;
   thinking(): void;
   tool(name: string): void;
@@ -83,7 +83,6 @@ export function createStatusReactions(options: StatusReactionOptions): StatusRea
   }
 
   show(current);
-  alive();
   return {
     alive,
     thinking: () => become(emojis.thinking),
@@ -99,6 +98,16 @@ export function createStatusReactions(options: StatusReactionOptions): StatusRea
       isOver = true;
       cancelTimers();
     },
+  };
+}
+
+/** Several as one; undefined for none. */
+export function allOf(list: readonly StatusReactions[]): StatusReactions | undefined {
+  if (list.length === 0) return undefined;
+  const each = (tell: (status: StatusReactions) => void) => (): void => list.forEach(tell);
+  return {
+    alive: each((status) => status.alive()), thinking: each((status) => status.thinking()), clear: each((status) => status.clear()),
+    tool: (name) => list.forEach((status) => status.tool(name)), end: (outcome) => list.forEach((status) => status.end(outcome)),
   };
 }
 

@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
-import type { ActiveRun } from "../../agents/index.ts";
+import type { ActiveRun, RunRegistry } from "../../agents/index.ts";
 import { sleep } from "../../infra/backoff.ts";
-import type { TurnDeps } from "../turn.ts";
 import type { Inbox, InboxRow } from "../../delivery/index.ts";
+import type { SessionService, SessionStore } from "../../sessions/index.ts";
+import type { TurnDeps } from "../turn.ts";
 import { clientRunIds, mergeKeyOf, NO_PROMPT_STATE, promptOf, rowIds, type Prepared } from "../prepared.ts";
 import { withQueueHints } from "../run-hints.ts";
 import { createRunEvents } from "../reply/run-events.ts";
 import { SessionQueue, type Batch, type Queued } from "./session-queue.ts";
 import { resolveQueueSettings, type QueueSettings } from "./settings.ts";
 
-export interface WorkerDeps extends TurnDeps {
-  readonly inbox: Inbox;
+export interface WorkerDeps extends Pick<TurnDeps, "config" | "clock" | "events"> {
+  readonly sessions: Pick<SessionService, "agentIdOf"> & { storeFor(agentId: string): Pick<SessionStore, "get"> };
+  readonly agents: { readonly runs: Pick<RunRegistry, "bySession" | "get" | "abort"> };
+  readonly inbox: Pick<Inbox, "bindRun" | "finish">;
   /** Tells the senders of messages that will not be read, each in their own chat. */
   reportUnread(items: readonly Prepared[], sessionKey: string, reason: string): Promise<void>;
   /** Tracks work until the gateway has drained; a failure is told to the senders of `rows`. */

@@ -170,7 +170,9 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       const prepared = await options.models.prepare(request.model, request.agentId);
       const agent = agentOf(request.agentId);
       return lanes.run(request.sessionKey, "main", async () => {
-        const transcript = await openRunTranscript(deps, modules, { sessionFile: request.sessionFile, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir });
+        const transcript = await openRunTranscript(deps, modules, {
+          sessionKey: request.sessionKey, sessionFile: request.sessionFile, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir,
+        });
         try {
           const outcome = await compactEmbeddedPiSessionDirect({
             pi: modules, manager: transcript.manager, prepared, settings: resolveCompactionSettings(config(), prepared.contextTokens),
@@ -178,9 +180,11 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
           });
           if (outcome.kind === "compacted") await announceCompaction(deps, request.sessionKey, agent.workspaceDir);
           await transcript.flush();
+          if (outcome.kind !== "compacted") await deps.transcripts.put(request.sessionFile, transcript);
           return { ...outcome, contextTokens: prepared.contextTokens };
-        } finally {
+        } catch (err) {
           await deps.transcripts.put(request.sessionFile, transcript);
+          throw err;
         }
       });
     },

@@ -136,7 +136,7 @@ class Run {
     const { params, deps } = this;
     params.onAgentEvent({ stream: "lifecycle", data: { phase: "start", startedAt: this.startedAt } });
     const { sessionFile, sessionId } = params;
-    const transcript = await openRunTranscript(deps, this.pi, { sessionFile, sessionId, workspaceDir: params.agent.workspaceDir });
+    const transcript = await openRunTranscript(deps, this.pi, { sessionKey: params.sessionKey, sessionFile, sessionId, workspaceDir: params.agent.workspaceDir });
     this.transcript = transcript;
     this.compaction = createRunCompaction({ deps, pi: this.pi, params, transcript, signal: this.signal });
     try {
@@ -152,7 +152,8 @@ class Run {
       else await this.#afterwards(transcript);
       return result;
     } finally {
-      if (!transcript.isAbandoned()) await deps.transcripts.put(sessionFile, transcript);
+      // After a compaction the file is read anew: what came before it need not stay in memory.
+      if (!transcript.isAbandoned() && this.compaction?.count() === 0) await deps.transcripts.put(sessionFile, transcript);
     }
   }
 

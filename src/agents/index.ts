@@ -5,7 +5,7 @@ export { formatModelRef, ModelError } from "./models/types.ts";
 export type {
   AuthMode, FailoverReason, ModelChoice, ModelRef, ModelRow, ModelService, ModelSource, PreparedModel, RefParse, ThinkLevel } from "./models/types.ts";
 export { type PiModules } from "./pi.ts";
-export type { BlockReplyConfig, HeartbeatRun, Lane, RunChannelContext } from "./pi-embedded-runner/run/params.ts";
+export type { BlockReplyConfig, HeartbeatRun, InputProvenance, Lane, RunChannelContext } from "./pi-embedded-runner/run/params.ts";
 export type { AgentEvent, EmbeddedPiRunMeta, EmbeddedPiRunResult, MessagingSend, RunError, RunFallback, RunUsage, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
 export { CommandLaneClearedError } from "./pi-embedded-runner/lanes.ts";
 export type { ActiveRun, RunRegistry, RunSnapshot } from "./pi-embedded-runner/runs.ts";

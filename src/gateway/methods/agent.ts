@@ -48,7 +48,7 @@ const agent = defineMethod({
     const work = ctx.conversation.runAgent({
       runId, sessionKey, message: reset ? (reset[1]?.trim() || "A new session was started. Greet the person briefly.") : message, isOwner: isOwnerCaller(call.caller), attachments, deliver,
       thinking: asLevel(params.thinking), timeoutMs: params.timeout === undefined ? undefined : params.timeout * 1000,
-      extraSystemPrompt: params.extraSystemPrompt, lane: params.lane === "subagent" || params.lane === "cron" || params.lane === "nested" ? params.lane : "main",
+      extraSystemPrompt: params.extraSystemPrompt, provenance: params.inputProvenance, lane: params.lane === "subagent" || params.lane === "cron" || params.lane === "nested" ? params.lane : "main",
     });
     ctx.idempotency.set(cacheKey, work);
     try {

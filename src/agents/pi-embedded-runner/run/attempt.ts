@@ -121,7 +121,12 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   const { convertToLlm } = agent;
   const policy = resolveTranscriptPolicy(prepared.model);
   agent.convertToLlm = async (messages) => shapeForProvider(await convertToLlm(messages), policy);
+  let { provenance } = params;
   const stopDurability = agent.subscribe(async (event) => {
+    if (event.type === "message_start" && event.message.role === "user" && provenance) {
+      Object.assign(event.message, { provenance });
+      provenance = undefined; // what is steered in later is from somebody else
+    }
     if (event.type !== "message_end") return;
     const { message } = event;
     if (message.role !== "user" && message.role !== "assistant" && message.role !== "toolResult") return;

@@ -26,6 +26,14 @@ export interface RunChannelContext {
   readonly capabilities: readonly string[];
 }
 
+/** Where a message is from that no person wrote. Source: spec agent-pipeline §3.4. */
+export interface InputProvenance {
+  readonly kind: "external_user" | "inter_session" | "internal_system";
+  readonly sourceSessionKey?: string | undefined;
+  readonly sourceChannel?: string | undefined;
+  readonly sourceTool?: string | undefined;
+}
+
 /** A run that nobody asked for. */
 export interface HeartbeatRun {
   readonly hideToolErrors: boolean;
@@ -62,6 +70,8 @@ export interface RunEmbeddedPiAgentParams {
   /** Includes MEMORY.md among the injected files. */
   readonly includeMemory: boolean;
   readonly heartbeat?: HeartbeatRun | undefined;
+  /** Kept with the user message; the model is told of it. */
+  readonly provenance?: InputProvenance | undefined;
   /** After policy. */
   readonly tools: readonly AgentTool[];
   readonly signal: AbortSignal;

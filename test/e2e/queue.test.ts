@@ -99,10 +99,14 @@ it.each([
   await client.call("chat.send", { sessionKey: "main", message: "slow", idempotencyKey: "r1", ...options });
   await running(client, "r1");
   await send(client, "r2", "waiting one");
+  g.gateway.context.systemEvents.push("agent:main:main", "The door opened.");
   await send(client, "r3", "waiting two");
   if (method) await client.call(method, { sessionKey: "main" });
 
   for (const id of ["r2", "r3"]) expect(JSON.stringify((await answered(client, id)).payload)).toContain("answered after it");
+  // What happened meanwhile, and that the run before was cut off, is told once, to the first of them.
+  const told = lastUserTexts(model).map((text) => [text.includes("System: [") && text.includes("The door opened."), text.includes("previous run was stopped")]);
+  expect(told.slice(-2)).toEqual([[true, true], [false, false]]);
 });
 
 it("a word to stop drops what waits and says so in each chat that it came from", async () => {

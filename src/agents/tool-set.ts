@@ -69,6 +69,8 @@ export type ToolSet = (request: Omit<RunRequest, "prompt" | "onAgentEvent">, sen
 
 /** Tools that touch the machine: where a sandbox is asked for and none is there, they are not offered. */
 const HOST_TOOLS: ReadonlySet<string> = new Set(["exec", "process", "read", "write", "edit", "apply_patch"]);
+/** Those of them that elevated rights bring back. */
+const ELEVATED_TOOLS: ReadonlySet<string> = new Set(["exec", "process"]);
 /** A job must not make jobs (spec tools-and-automation §1.1). */
 const NOT_IN_CRON: ReadonlySet<string> = new Set(["cron", "gateway"]);
 
@@ -79,14 +81,14 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
     const agent = resolveAgent(cfg, request.agentId, options.roots);
     const isSubagent = sessionKeyKind(request.sessionKey) === "subagent";
     const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
-    const isIsolated = !request.elevated && (sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main"));
+    const isIsolated = sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main");
     const offered: AgentTool[] = [];
     const removed: RemovedTool[] = [];
     for (const tool of [...buildTools(options, cfg, agent, request, sends), ...webTools(cfg)]) {
       const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, isSubagent }, tool);
       if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
       else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });
-      else if (isIsolated && HOST_TOOLS.has(tool.name)) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
+      else if (isIsolated && HOST_TOOLS.has(tool.name) && !(request.elevated && ELEVATED_TOOLS.has(tool.name))) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
       else offered.push(tool);
     }
     return { offered, removed };

@@ -239,6 +239,21 @@ it("shell commands from a chat need their switch and elevated rights, and run on
   expect(userText(model)).toContain("Elevated mode is now off.");
 });
 
+it("elevated rights bring commands back where a sandbox is wanted and missing, and nothing else", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "ok" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents({ sandbox: { mode: "all" } }), tools: { elevated: { allowFrom: { webchat: ["*"] } } } } });
+  await using client = await connectClient(g.url, g.token);
+  const tools = (): string[] => lastBody(model).tools.map((tool) => tool.function.name);
+
+  await client.chat("hello");
+  expect(tools()).not.toEqual(expect.arrayContaining(["exec"]));
+  await client.chat("/elevated full hello");
+  expect(tools()).toEqual(expect.arrayContaining(["exec", "process"]));
+  expect(tools()).not.toContain("write");
+  await client.chat("hello again");
+  expect(tools()).not.toContain("exec");
+});
+
 it("usage, export, send, queue and what this version lacks are answered without the model", async () => {
   await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "answer <b>one</b>" }));
   await using g = await startTestGateway({ config: { ...model.config, ...agents() } });

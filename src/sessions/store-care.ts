@@ -7,6 +7,7 @@ import type { Logger } from "../infra/log.ts";
 import { archivedAtMs, planDisk, planPrune, resolveMaintenance, type AgedEntry, type MaintenanceSettings, type StoredFile } from "./maintenance.ts";
 import { resolveTranscriptPath } from "./paths.ts";
 import { archiveStamp } from "./reset.ts";
+import { createPauser } from "./store-file.ts";
 import type { SessionStore, SessionStoreHooks } from "./session-store.ts";
 
 export interface StoreCareDeps {
@@ -40,10 +41,16 @@ export function createStoreCare(deps: StoreCareDeps): SessionStoreHooks {
   async function slotsOf(store: SessionStore): Promise<Slot[]> {
     const entries = await store.entries();
     const newest = entries.reduce((latest, [, { updatedAt }]) => Math.max(latest, updatedAt), 0);
-    return entries.map(([key, entry]) => ({
-      key, updatedAt: entry.updatedAt, isActive: deps.isActive(key) || entry.updatedAt === newest,
-      path: () => resolveTranscriptPath(deps.sessionsDir(key), entry.sessionId, entry.sessionFile),
-    }));
+    const pause = createPauser();
+    const slots: Slot[] = [];
+    for (const [key, entry] of entries) {
+      slots.push({
+        key, updatedAt: entry.updatedAt, isActive: deps.isActive(key) || entry.updatedAt === newest,
+        path: () => resolveTranscriptPath(deps.sessionsDir(key), entry.sessionId, entry.sessionFile),
+      });
+      await pause();
+    }
+    return slots;
   }
 
   async function care(store: SessionStore, settings: MaintenanceSettings): Promise<void> {

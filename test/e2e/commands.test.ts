@@ -149,6 +149,25 @@ it("/model, /models and /think name what there is and refuse the rest", async ()
   expect(userText(model)).toContain("Model switched to mock/gpt-mock.");
 });
 
+it("/model with a login behind @ pins it, and default lets it go", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "ok" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
+  await using client = await connectClient(g.url, g.token);
+  const { agentDir } = g.gateway.context.agents.agent("main");
+  await mkdir(agentDir, { recursive: true });
+  await writeFile(join(agentDir, "auth-profiles.json"), JSON.stringify({ version: 1, profiles: { "mock:work": { type: "api_key", provider: "mock", key: "work-key" } } }));
+
+  expect(await say(client, "/model mock/gpt-mock@mock:nobody")).toContain('no auth profile "mock:nobody"');
+  expect(await say(client, "/model mock/gpt-mock@mock:work")).toBe("🧠 Model set to mock/gpt-mock with profile mock:work for this session.");
+  expect(await say(client, "/model")).toContain("profile mock:work");
+  expect((await g.gateway.context.sessions.get("agent:main:main"))).toMatchObject({ authProfileOverride: "mock:work", authProfileOverrideSource: "user" });
+  expect(await say(client, "hello")).toBe("ok");
+  expect(await say(client, "/status")).toContain("🔑 api-key (mock:work)");
+  expect(await say(client, "/model status")).not.toContain("work-key");
+  expect(await say(client, "/model default")).toContain("default again");
+  expect((await g.gateway.context.sessions.get("agent:main:main"))?.authProfileOverride).toBeUndefined();
+});
+
 it("skills are commands, also without any model alias, and one may call a tool at once", async () => {
   await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "tidied" }));
   await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
@@ -237,6 +256,47 @@ it("shell commands from a chat need their switch and elevated rights, and run on
   expect(await say(client, "/exec default")).toContain("defaults");
   await client.chat("hello");
   expect(userText(model)).toContain("Elevated mode is now off.");
+});
+
+it("/status tells what the session really used and how it is set", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "a fine answer" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents({ verboseDefault: "on" }) } });
+  await using client = await connectClient(g.url, g.token);
+
+  expect(await say(client, "/status")).toContain("🧹 Compactions: 0");
+  await client.chat("hello");
+  await client.chat("/reasoning on");
+  const status = await say(client, "/status");
+  const entry = await g.gateway.context.sessions.get("agent:main:main");
+  const count = (n: number): string => (n >= 1000 ? `${(n / 1000).toFixed(1)}k` : String(n));
+  expect(entry).toMatchObject({ modelProvider: "mock", model: "gpt-mock", contextTokens: 128_000, totalTokensFresh: true });
+  const total = entry?.totalTokens ?? 0;
+  for (const line of [
+    "🦞 OpenClaw 2026.2.25", "🧠 Model: mock/gpt-mock (Set in agents.defaults.model.)", "🔑 api-key",
+    `🧮 Tokens: ${count((entry?.inputTokens ?? 0) + (entry?.cacheRead ?? 0) + (entry?.cacheWrite ?? 0))} in / ${count(entry?.outputTokens ?? 0)} out`,
+    `📚 Context: ${count(total)}/128.0k (${Math.round((total / 128_000) * 100)}%)`, "🧵 Session: agent:main:main • updated", "⚙️ Runtime: direct · Think: off · verbose · Reasoning: on",
+    "🪢 Queue: collect (depth 0)",
+  ]) expect(status).toContain(line);
+  expect(status).not.toContain("mock-key");
+  expect(status).not.toMatch(/undefined|NaN|null/);
+});
+
+it("a queue mode in a message holds for that message", async () => {
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/slow/, { content: "word ".repeat(400) }, { streamingProfile: { ttft: 20, tps: 20 } });
+    mock.onMessage(/quick/, { content: "at once" });
+  });
+  await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
+  await using client = await connectClient(g.url, g.token);
+
+  await client.call("chat.send", { sessionKey: "main", message: "slow", idempotencyKey: "slow" });
+  await client.waitFor((frame) => frame.event === "chat" && frame.payload?.["state"] === "delta");
+  await client.call("chat.send", { sessionKey: "main", message: "/queue interrupt debounce:1 quick", idempotencyKey: "quick" });
+
+  expect((await client.chatEnd("slow")).payload).toMatchObject({ state: "aborted" });
+  const end = await client.waitFor((frame) => frame.event === "chat" && frame.payload?.["state"] === "final" && JSON.stringify(frame.payload).includes("at once"));
+  expect(end.payload?.["originRunIds"]).toEqual(["quick"]);
+  expect((await g.gateway.context.sessions.get("agent:main:main"))?.queueMode).toBeUndefined();
 });
 
 it("elevated rights bring commands back where a sandbox is wanted and missing, and nothing else", async () => {

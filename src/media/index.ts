@@ -1,4 +1,5 @@
-export { toModelImage, type ModelImage } from "./model-image.ts";
+export { createImageWorker } from "./image-worker.ts";
+export { toModelImage } from "./model-image.ts";
 export { sniffImageType } from "./mime.ts";
 export { inboundMediaDir, saveMedia } from "./store.ts";
 export { resolveOutboundMedia, type ResolvedMedia, type ResolveMediaOptions } from "./outbound.ts";

@@ -6,7 +6,7 @@ import type { Context } from "@mariozechner/pi-ai";
 import { Type } from "typebox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../infra/log.ts";
-import { toModelImage } from "../../media/index.ts";
+import { createImageWorker, toModelImage } from "../../media/index.ts";
 import type { AgentTool } from "../tools/contract.ts";
 import { answer, toolResult, user } from "./conversation-fixture.ts";
 import { createRunWorld } from "./run-fixture.ts";
@@ -63,7 +63,7 @@ describe("images in a request", () => {
   });
 
   it("are made smaller than the limit, and a BMP becomes a JPEG", async () => {
-    expect(await toModelImage(await png(3000, 20), 1200)).toMatchObject({ kind: "image", mimeType: "image/jpeg" });
+    expect(await toModelImage(createImageWorker(), await png(3000, 20), 1200)).toMatchObject({ kind: "image", mimeType: "image/jpeg" });
     const bmp = Buffer.alloc(54 + 4);
     bmp.write("BM");
     bmp.writeUInt32LE(58, 2);
@@ -73,7 +73,17 @@ describe("images in a request", () => {
     bmp.writeInt32LE(1, 22);
     bmp.writeUInt16LE(1, 26);
     bmp.writeUInt16LE(24, 28);
-    expect(await toModelImage(bmp, 1200)).toMatchObject({ kind: "image", mimeType: "image/jpeg" });
+    expect(await toModelImage(createImageWorker(), bmp, 1200)).toMatchObject({ kind: "image", mimeType: "image/jpeg" });
+  });
+
+  it("of a phone's size do not hold up the gateway while they are made smaller", async () => {
+    const bytes = await png(3000, 2500);
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    const result = await toModelImage(createImageWorker(), bytes, 1200);
+    clearInterval(timer);
+    expect(result).toMatchObject({ kind: "image", mimeType: "image/jpeg" });
+    expect(ticks).toBeGreaterThan(5);
   });
 
   it("that cannot be read are replaced by words; a bomb is not even decoded", async () => {

@@ -4,7 +4,7 @@ import type { AgentMessage } from "@mariozechner/pi-agent-core";
 import type { ImageContent, TextContent } from "@mariozechner/pi-ai";
 import { errorText } from "../../../infra/errors.ts";
 import type { Logger } from "../../../infra/log.ts";
-import { toModelImage } from "../../../media/index.ts";
+import { createImageWorker, toModelImage } from "../../../media/index.ts";
 import { expandPath } from "../../../routing/index.ts";
 import { countDroppedImages, findImageRefs, type ImageRef } from "./image-refs.ts";
 
@@ -20,6 +20,7 @@ export interface ImageStore {
 
 export function createImageStore(): ImageStore {
   const cache = new Map<string, ImageContent | TextContent>();
+  const worker = createImageWorker();
   let chars = 0;
   const sizeOf = (block: ImageContent | TextContent): number => (block.type === "image" ? block.data.length : block.text.length);
 
@@ -33,7 +34,7 @@ export function createImageStore(): ImageStore {
         cache.set(key, known);
         return known;
       }
-      const result = size > MAX_FILE_BYTES ? ({ kind: "refused", reason: "the file is too large" } as const) : await toModelImage(await readFile(realPath), maxSidePx);
+      const result = size > MAX_FILE_BYTES ? ({ kind: "refused", reason: "the file is too large" } as const) : await toModelImage(worker, await readFile(realPath), maxSidePx);
       const block: ImageContent | TextContent =
         result.kind === "image" ? { type: "image", data: result.base64, mimeType: result.mimeType } : { type: "text", text: `[image not shown: ${result.reason}]` };
       cache.set(key, block);

@@ -4,6 +4,7 @@ import type { InboundMessage } from "../channels/contract/index.ts";
 import { isAbortRequest } from "./abort-words.ts";
 import { formatElapsed, formatInboundEnvelope, formatSystemStamp, formatZonedStamp, resolveEnvelopeZone, resolveSystemZone, resolveUserZone, stampClientText } from "./envelope.ts";
 import { finalizeInboundContext, type FinalizeInput } from "./inbound-context.ts";
+import { buildCollectPrompt } from "./queue/session-queue.ts";
 import { buildUserPrompt, mediaNote, stripPromptScaffolding } from "./user-prompt.ts";
 
 const AT = Date.UTC(2026, 10, 30, 21, 8, 7);
@@ -161,5 +162,15 @@ describe("what the model reads", () => {
     ctx.InboundHistory = [{ sender: "C", body: "b\n```\nc", timestamp: 1 }];
     expect(stripPromptScaffolding(prompt(ctx, { body: stampClientText("my\n\nwords", AT, "UTC") }))).toBe("my\n\nwords");
     expect(stripPromptScaffolding("System: a\nSystem: b\n\nhello")).toBe("hello");
+    expect(stripPromptScaffolding(prompt(ctx, { systemLines: ["event"], abortedLastRun: true, body: "words" }))).toBe("words");
+    const withMedia = finalizeInboundContext(utc, input({}, { media: [{ path: "/m/a.jpg", mimeType: "image/jpeg" }] }));
+    expect(stripPromptScaffolding(prompt(withMedia, { systemLines: ["event"] }))).toBe("[media attached: /m/a.jpg (image/jpeg)]\n\nhello");
+  });
+
+  it("shows the messages of a batch without its frame, and leaves words alone that only look like it", () => {
+    const batch = buildCollectPrompt([stampClientText("one\n---\ntwo", AT, "UTC"), stampClientText("three", AT, "UTC")], ["zero"], 1);
+    expect(stripPromptScaffolding(batch)).toBe("one\n---\ntwo\n\nthree");
+    const quoted = "see:\n\n---\nQueued #1\nnot mine";
+    expect(stripPromptScaffolding(quoted)).toBe(quoted);
   });
 });

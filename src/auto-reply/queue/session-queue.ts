@@ -115,12 +115,20 @@ function summarise<T>(queued: Queued<T>): Summarised<T> {
   return { ...queued, line: cut ? `${text.slice(0, SUMMARY_LINE_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…` : text, cut };
 }
 
+const BATCH_TITLE = "[Queued messages while agent was busy]";
+const OVERFLOW_TITLE = "[Queue overflow]";
+/** Between the messages of a merged batch. */
+export const QUEUED_MARK = /(?:^|\n\n)---\nQueued #\d+\n/;
+
+/** Is this what stands before the first message of a merged batch? */
+export const isBatchHead = (text: string): boolean => text.startsWith(BATCH_TITLE) || text.startsWith(OVERFLOW_TITLE);
+
 /** The prompt of a merged batch. */
 export function buildCollectPrompt(prompts: readonly string[], lines: readonly string[], droppedCount: number): string {
   if (prompts.length === 1 && droppedCount === 0) return prompts[0] as string;
   const parts: string[] = [];
-  if (prompts.length > 1) parts.push("[Queued messages while agent was busy]");
-  if (droppedCount > 0) parts.push(`[Queue overflow] Dropped ${droppedCount} message(s) due to cap.\nSummary:\n${lines.map((line) => `- ${line}`).join("\n")}`);
+  if (prompts.length > 1) parts.push(BATCH_TITLE);
+  if (droppedCount > 0) parts.push(`${OVERFLOW_TITLE} Dropped ${droppedCount} message(s) due to cap.\nSummary:\n${lines.map((line) => `- ${line}`).join("\n")}`);
   for (const [index, prompt] of prompts.entries()) parts.push(`---\nQueued #${index + 1}\n${prompt}`);
   return parts.join("\n\n");
 }

@@ -5,7 +5,8 @@ import type { Logger } from "../infra/log.ts";
 import { resolveAgent, resolveDefaultAgentId, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { SessionEntry, SkillsSnapshot } from "../sessions/index.ts";
 import type { ModelRef, ModelService } from "./models/types.ts";
-import { compactEmbeddedPiSessionDirect, resolveCompactionSettings, type CompactionOutcome } from "./pi-embedded-runner/compact.ts";
+import { compactEmbeddedPiSessionDirect, manualCompactionSettings, resolveCompactionSettings, type CompactionOutcome } from "./pi-embedded-runner/compact.ts";
+import { contextTokens } from "./pi-embedded-runner/compaction-plan.ts";
 import type { RunnerDeps } from "./pi-embedded-runner/deps.ts";
 import { createLanes, type Lanes } from "./pi-embedded-runner/lanes.ts";
 import { assemblePrompt, createPromptCache } from "./pi-embedded-runner/prompt-assembly.ts";
@@ -175,7 +176,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
         });
         try {
           const outcome = await compactEmbeddedPiSessionDirect({
-            pi: modules, manager: transcript.manager, prepared, settings: resolveCompactionSettings(config(), prepared.contextTokens),
+            pi: modules, manager: transcript.manager, prepared, settings: manualCompactionSettings(resolveCompactionSettings(config(), prepared.contextTokens), contextTokens(transcript.manager.getBranch())),
             workspaceDir: agent.workspaceDir, focus: request.focus, signal: request.signal, now: () => clock.now(), log,
           });
           if (outcome.kind === "compacted") await announceCompaction(deps, request.sessionKey, agent.workspaceDir);

@@ -32,6 +32,8 @@ it("a long chat is compacted behind the answer; the next turn knows, /status cou
   expect(last).toContain("Red Lines");
   expect(last).not.toContain("note 1 ");
   expect((await client.chat("/status")).text).toContain("Compactions: 1");
+  expect((await client.chat("/compact the notes")).text).toMatch(/Compacted/);
+  expect(sent().at(-1)).toContain("Dwell on: the notes");
 });
 
 it("a transcript with a tool call that never got its result does not stop the next message, nor does a torn file", async () => {

@@ -6,7 +6,7 @@ import type { PreparedModel } from "../models/types.ts";
 import { CHARS_PER_TOKEN } from "../output/tokens.ts";
 import type { PiModules } from "../pi.ts";
 import { fileDetails, readAgentsMd, summaryAppendix, withoutAppendix } from "./compaction-appendix.ts";
-import { contextTokens, planCompaction, type CompactionPlan } from "./compaction-plan.ts";
+import { planCompaction, type CompactionPlan } from "./compaction-plan.ts";
 import { summariseConversation, type SummaryRequest } from "./compaction-summary.ts";
 
 export interface CompactionSettings {
@@ -21,6 +21,7 @@ export const RESERVE_FLOOR_TOKENS = 20_000;
 const KEEP_RECENT_TOKENS = 20_000;
 const MAX_HISTORY_SHARE = 0.5;
 const TIME_LIMIT_MS = 300_000;
+const MIN_MANUAL_TOKENS = 2000;
 const RETRY_DELAYS_MS = [500, 5000];
 
 /** `aggressive` compacts at half of the window, `off` only on overflow or /compact (spec decisions §1.4). */
@@ -107,4 +108,8 @@ function append(manager: SessionManager, plan: CompactionPlan, summary: string, 
   };
 }
 
-export { contextTokens };
+/** A person who asks for it wants a shorter conversation, also one that is far from full; a tiny one stays as it is. */
+export function manualCompactionSettings(settings: CompactionSettings, totalTokens: number): CompactionSettings {
+  if (totalTokens < MIN_MANUAL_TOKENS) return settings;
+  return { ...settings, keepRecentTokens: Math.min(settings.keepRecentTokens, Math.floor(totalTokens / 4)) };
+}

@@ -1,6 +1,6 @@
 import type { PreparedModel } from "../../models/types.ts";
 import { estimateTokensFromChars } from "../../output/tokens.ts";
-import { contextTokens } from "../compact.ts";
+import { contextTokens } from "../compaction-plan.ts";
 import type { RunnerDeps } from "../deps.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
 import type { AttemptResult } from "./attempt.ts";

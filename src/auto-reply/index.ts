@@ -9,6 +9,6 @@ export { lastChatOf, type ChatAddress } from "./last-chat.ts";
 export { isAbortRequest } from "./abort-words.ts";
 export { stripPromptScaffolding } from "./user-prompt.ts";
 export { channelSection } from "./channel-section.ts";
-export { toOutboundMedia } from "./turn.ts";
+export { toOutboundMedia } from "./reply/open-delivery.ts";
 export type { ChatEvent } from "./reply/run-events.ts";
 export type { ReplyRoute } from "./reply/channel-sink.ts";

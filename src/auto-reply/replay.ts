@@ -6,9 +6,9 @@ import { NO_PROMPT_STATE, promptOf, type Prepared } from "./prepared.ts";
 import type { BatchTurns } from "./queue/batch-turn.ts";
 import type { Announce, SessionWorkers, TurnSession } from "./queue/worker.ts";
 import type { Answers } from "./reply/answers.ts";
-import { buildFinalPayloads } from "./reply/redeliver.ts";
+import { redeliverFinals } from "./reply/redeliver.ts";
 import { createRunEvents } from "./reply/run-events.ts";
-import { redeliverFinals, type TurnDeps } from "./turn.ts";
+import type { TurnDeps } from "./turn.ts";
 import type { PrepareRow, UnderstandDeps } from "./understand.ts";
 
 export interface ReplayDeps extends TurnDeps {
@@ -88,7 +88,7 @@ export function createReplay(deps: ReplayDeps): () => Promise<void> {
       createRunEvents(deps.events, runId, item.ctx.SessionKey ?? "").final(texts.join("\n\n"));
       return;
     }
-    await redeliverFinals(deps, { runId, sessionKey: item.ctx.SessionKey ?? "", agentId: item.agentId, plugin: item.plugin, route: item.route }, buildFinalPayloads(texts));
+    await redeliverFinals(deps, { runId, sessionKey: item.ctx.SessionKey ?? "", agentId: item.agentId, plugin: item.plugin, route: item.route }, texts);
   }
 
   return replay;

@@ -1,37 +1,28 @@
-import { formatModelRef, type AgentEvent, type ActiveRun, type AgentRuntime, type EmbeddedPiRunResult, type HeartbeatRun, type InputProvenance, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
-import type { ChannelPlugin, GroupToolPolicy, MsgContext, OutboundMedia } from "../channels/contract/index.ts";
+import { formatModelRef, type ActiveRun, type AgentRuntime, type EmbeddedPiRunResult, type HeartbeatRun, type InputProvenance, type Lane, type ModelRef, type ReplyPayload, type ThinkLevel } from "../agents/index.ts";
+import type { ChannelPlugin, GroupToolPolicy, MsgContext } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
-import type { Authority, DeliveryResult, Outbox, PreviewLog } from "../delivery/index.ts";
+import type { Authority, DeliveryResult } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
-import type { Logger } from "../infra/log.ts";
-import { resolveOutboundMedia, type ResolveMediaOptions } from "../media/index.ts";
 import type { SessionService } from "../sessions/index.ts";
-import { fallbackChange } from "./fallback-notice.ts";
 import { channelSection, subsection } from "./channel-section.ts";
-import { resolveBlockReply } from "./reply/block-config.ts";
-import { createChannelSink, type ReplyRoute } from "./reply/channel-sink.ts";
+import { fallbackChange } from "./fallback-notice.ts";
+import type { ReplyRoute } from "./reply/channel-sink.ts";
 import { finalPayloads } from "./reply/final-payloads.ts";
-import { resolveResponsePrefix } from "./reply/prefix.ts";
+import { openDelivery, type DeliveryDeps } from "./reply/open-delivery.ts";
+import type { RunEnding } from "./reply/run-delivery.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
 import type { StatusReactions } from "./reply/status-reactions.ts";
-import { unsentRest } from "./reply/unsent-rest.ts";
-import { activeModelOf, createRunDelivery, type RunDelivery, type RunEnding } from "./reply/run-delivery.ts";
 import { chatTypeOf, runChannel } from "./run-channel.ts";
 import type { RunHints } from "./run-hints.ts";
-import { resolveRunSettings, type RunSettings } from "./run-settings.ts";
 import { recordRun } from "./run-record.ts";
+import { resolveRunSettings } from "./run-settings.ts";
 
-export interface TurnDeps {
+export interface TurnDeps extends DeliveryDeps {
   readonly config: () => OpenClawConfig;
   readonly clock: Clock;
-  readonly log: Logger;
-  readonly stateDir: string;
   readonly sessions: SessionService;
   readonly agents: AgentRuntime;
-  readonly outbox: Outbox;
-  readonly previews: PreviewLog;
   readonly events: RunEventSinks;
-  readonly fetchUrl: ResolveMediaOptions["fetchUrl"];
 }
 
 export interface TurnInput {
@@ -77,7 +68,6 @@ export interface TurnResult {
 }
 
 export const DEFAULT_TIMEOUT_SEC = 600;
-const TYPING_INTERVAL_SEC = 6;
 
 /** Runs the agent for one prompt and sends what it says. @throws CommandLaneClearedError, or Error when the disk refuses */
 export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnResult> {
@@ -90,7 +80,10 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     cfg, agents: deps.agents, agentId: input.agentId, entry, ctx: input.ctx, isGroup, hints: { thinking: input.thinking, model: input.model, ...input.hints },
   });
   const { model: choice, thinking, verbose } = settings;
-  const delivery = input.route && input.plugin ? openDelivery(deps, cfg, input, { plugin: input.plugin, route: input.route, settings, agent }) : undefined;
+  const { route, plugin } = input;
+  const delivery = route && plugin
+    ? openDelivery(deps, { cfg, runId: input.runId, plugin, route, agent, settings, ctx: input.ctx, status: input.status, isHeartbeat: input.heartbeat !== undefined })
+    : undefined;
   const notices = input.notices ?? [];
   await delivery?.begin(notices);
   let result: EmbeddedPiRunResult;
@@ -105,7 +98,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
         ...settings.profile,
         thinking, reasoning: settings.reasoning, verbose, exec: settings.exec, elevated: settings.elevated,
         timeoutMs: input.timeoutMs ?? (cfg.agents?.defaults?.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC) * 1000,
-        lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin: input.plugin, route: input.route }), isOwner: input.authority.isOwner, senderId: input.authority.source === "gateway" ? undefined : input.authority.senderId,
+        lane: input.lane, extraSystemPrompt: input.extraSystemPrompt, channel: runChannel({ ctx: input.ctx, plugin, route }), isOwner: input.authority.isOwner, senderId: input.authority.source === "gateway" ? undefined : input.authority.senderId,
         ownerIds: input.ownerIds, historyLimit: resolveHistoryLimit(cfg, input.sessionKey, input.ctx), skillFilter: input.skillFilter, groupPolicy: input.groupPolicy,
         heartbeat: input.heartbeat, provenance: input.provenance,
         onAgentEvent(event) {
@@ -147,65 +140,6 @@ function endingOf({ meta }: EmbeddedPiRunResult, suspended: boolean): RunEnding 
   return meta.error ? "error" : "done";
 }
 
-interface DeliveryPlace {
-  readonly plugin: ChannelPlugin;
-  readonly route: ReplyRoute;
-  readonly settings: RunSettings;
-  readonly agent: ReturnType<AgentRuntime["agent"]>;
-}
-
-/** How this run shows in its chat. `follow` hears of every event of the run. */
-function openDelivery(deps: TurnDeps, cfg: OpenClawConfig, input: TurnInput, { plugin, route, settings, agent }: DeliveryPlace): RunDelivery & { follow(event: Pick<AgentEvent, "stream" | "data">): void } {
-  const isGroup = chatTypeOf(input.ctx) !== "direct";
-  const wasMentioned = input.ctx?.WasMentioned === true;
-  const identity = agent.config?.identity;
-  let active = settings.model;
-  const blockReply = input.heartbeat ? undefined : resolveBlockReply(cfg, plugin, route.accountId, agent.config?.humanDelay);
-  const sink = createChannelSink({
-    cfg, plugin, route, runId: input.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, allowPreview: blockReply === undefined && !input.heartbeat,
-    prefix: () => resolveResponsePrefix(cfg, route.channel, route.accountId, { ...active, thinkingLevel: settings.thinking, identityName: identity?.name }),
-    typingIntervalMs: (cfg.session?.typingIntervalSeconds ?? cfg.agents?.defaults?.typingIntervalSeconds ?? TYPING_INTERVAL_SEC) * 1000,
-    resolveMedia: (source, asVoice) => toOutboundMedia(deps, agent.workspaceDir, source, asVoice),
-  });
-  const typingMode = cfg.session?.typingMode ?? cfg.agents?.defaults?.typingMode ?? (isGroup && !wasMentioned ? "message" : "instant");
-  const delivery = createRunDelivery({ sink, status: input.status, blockReply, reasoning: plugin.outbound?.showsReasoning ? settings.reasoning : "off", typingMode: input.heartbeat ? "never" : typingMode });
-  return {
-    ...delivery,
-    follow(event) {
-      active = activeModelOf(event) ?? active;
-    },
-  };
-}
-
-export interface EndedRun {
-  readonly runId: string;
-  readonly sessionKey: string;
-  readonly agentId: string;
-  readonly plugin: ChannelPlugin;
-  readonly route: ReplyRoute;
-}
-
-/** Sends what is left of the answer of a run that ended before a restart; pieces already sent are known by their ids. */
-export async function redeliverFinals(deps: TurnDeps, run: EndedRun, payloads: readonly ReplyPayload[]): Promise<void> {
-  const cfg = deps.config();
-  const { plugin, route } = run;
-  const agent = deps.agents.agent(run.agentId);
-  const { entry } = await deps.sessions.ensure(run.sessionKey);
-  const { model, thinking } = await resolveRunSettings({ cfg, agents: deps.agents, agentId: run.agentId, entry, ctx: undefined, isGroup: false, hints: {} });
-  const prefix = resolveResponsePrefix(cfg, route.channel, route.accountId, { ...model, thinkingLevel: thinking, identityName: agent.config?.identity?.name });
-  const blocks = deps.outbox.textsOf(`${run.runId}:block:`).map((text) => (prefix !== undefined && text.startsWith(prefix) ? text.slice(prefix.length) : text));
-  const sink = createChannelSink({
-    cfg, plugin, route, runId: run.runId, outbox: deps.outbox, previews: deps.previews, log: deps.log, prefix: () => prefix,
-    allowPreview: false, typingIntervalMs: TYPING_INTERVAL_SEC * 1000, resolveMedia: (source, asVoice) => toOutboundMedia(deps, agent.workspaceDir, source, asVoice),
-  });
-  await sink.finals(unsentRest(payloads, blocks));
-}
-
-export async function toOutboundMedia(deps: Pick<TurnDeps, "stateDir" | "fetchUrl">, workspaceDir: string, source: string, asVoice: boolean): Promise<OutboundMedia | { readonly error: string }> {
-  const media = await resolveOutboundMedia(source, { workspaceDir, stateDir: deps.stateDir, fetchUrl: deps.fetchUrl });
-  return "error" in media || !asVoice ? media : { ...media, asVoice: true };
-}
-
 /** Turn limit of the channel for direct or group chats; the main session has none. Source: spec agent-pipeline §5.3. */
 function resolveHistoryLimit(cfg: OpenClawConfig, key: string, ctx: MsgContext | undefined): number | undefined {
   const channel = ctx?.OriginatingChannel;
@@ -230,8 +164,8 @@ function endChat(events: RunEvents, abortedBy: ActiveRun["abortedBy"], partial: 
     events.error(meta.error.message);
     return;
   }
-  const texts = payloads.filter((payload) => !payload.isReasoning && payload.text).map((payload) => payload.text as string);
-  const media = payloads.flatMap((payload) => payload.mediaUrls ?? []).map((source) => `📎 ${source}`);
-  const body = result.blocksSent ? result.payloads.map((payload) => payload.text ?? "").join("\n\n") : [...texts, ...media].join("\n\n");
+  const spoken = (result.blocksSent ? result.payloads : payloads).filter((payload) => !payload.isReasoning);
+  const media = spoken.flatMap((payload) => payload.mediaUrls ?? []).map((source) => `📎 ${source}`);
+  const body = [...spoken.flatMap((payload) => payload.text || []), ...media].join("\n\n");
   events.final(body === "" ? undefined : body, meta.agentMeta.usage);
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import type { AgentRuntime, ModelRef, RunRequest } from "../../agents/index.ts";
+import type { AgentRuntime, ModelRef } from "../../agents/index.ts";
 import type { ChannelPlugin } from "../../channels/contract/index.ts";
 import type { ConfigOverrides, ConfigSource, OpenClawConfig } from "../../config/index.ts";
 import type { SystemEvents } from "../../delivery/index.ts";
@@ -8,15 +7,13 @@ import type { ChannelPairingStore } from "../../pairing/index.ts";
 import type { SessionService } from "../../sessions/index.ts";
 import type { Conversation } from "../conversation.ts";
 import { elevatedRefusals } from "../elevated.ts";
-import { buildChatContext } from "../groups.ts";
-import { runChannel } from "../run-channel.ts";
-import { elevatedSender, resolveRunSettings, sessionModel } from "../run-settings.ts";
+import { elevatedSender, sessionModel } from "../run-settings.ts";
 import { createAllowlistDoor } from "./allowlist-door.ts";
 import { createConfigDoor } from "./config-door.ts";
-import type { CommandContext, CommandServices } from "./contract.ts";
-import { exportSessionFile } from "./export-session.ts";
+import type { CommandServices } from "./contract.ts";
 import { chooseModel } from "./model-choice.ts";
 import type { CommandRegistry } from "./registry.ts";
+import { createRunDoor } from "./run-door.ts";
 import { buildStatusText } from "./status-text.ts";
 import { readCalls, readCallsOfFolder, sumUsage } from "./usage-cost.ts";
 
@@ -50,28 +47,8 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
     return { ref: choice.ref, reason: choice.reason };
   }
 
-  /** What a run of the command's sender in this session would be asked for. */
-  async function runRequest({ sessionKey, ctx, authority }: Pick<CommandContext, "sessionKey" | "ctx" | "authority">): Promise<Omit<RunRequest, "prompt" | "onAgentEvent">> {
-    const runId = `command:${randomUUID()}`;
-    const entry = (await sessions.get(sessionKey)) ?? { sessionId: runId, updatedAt: 0 };
-    const agentId = sessions.agentIdOf(sessionKey);
-    const isGroup = ctx.ChatType === "group" || ctx.ChatType === "channel";
-    const settings = await resolveRunSettings({ cfg: config(), agents, agentId, entry, hints: {}, ctx, isGroup });
-    const plugin = authority.source === "gateway" ? undefined : deps.channel(ctx.OriginatingChannel ?? "");
-    const groupPolicy = !isGroup ? undefined : plugin?.groups?.resolveToolPolicy?.({
-      cfg: config(), accountId: ctx.AccountId ?? "default", groupId: entry.groupId ?? "", threadId: ctx.MessageThreadId?.toString(),
-      senderId: ctx.SenderId, senderName: ctx.SenderName, senderUsername: ctx.SenderUsername, senderE164: ctx.SenderE164,
-    });
-    return {
-      runId, agentId, sessionKey, sessionId: entry.sessionId, sessionFile: sessions.transcriptPath(sessionKey, entry),
-      model: settings.model, fallbacks: [], thinking: settings.thinking, reasoning: settings.reasoning, verbose: settings.verbose, timeoutMs: 0, lane: "main",
-      exec: settings.exec, elevated: settings.elevated, groupPolicy, isOwner: authority.isOwner, channel: runChannel({ ctx, plugin, route: undefined }),
-      extraSystemPrompt: buildChatContext(ctx, entry.groupActivation ?? "mention"),
-      ownerIds: authority.source === "gateway" ? [] : deps.ownerIds(ctx.OriginatingChannel ?? "", ctx.AccountId ?? "default"),
-    };
-  }
-
   const services: CommandServices = {
+    ...createRunDoor(deps),
     models: agents.models,
     commands: (agentId) => deps.registry.listed(config(), agentId),
     skillCommands: (agentId) => deps.registry.refreshSkills(agentId),
@@ -107,20 +84,9 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
       }
       return outcome;
     },
-    async promptReport(command) {
-      const stored = (await sessions.get(command.sessionKey))?.systemPromptReport;
-      return isReport(stored) ? stored : (await agents.previewPrompt(await runRequest(command))).report;
-    },
     statusText: (sessionKey) => buildStatusText(deps, services, sessionKey),
     queueDepth: (sessionKey) => deps.conversation.queueDepth(sessionKey),
     pushSystemEvent: (sessionKey, text, contextKey) => deps.systemEvents.push(sessionKey, text, { contextKey }),
-    async runTool(command, name, args) {
-      const tool = agents.tools(await runRequest(command)).offered.find((offered) => offered.name === name);
-      if (!tool) throw new Error(`the tool ${name} is not offered here; see tools.allow and tools.deny`);
-      const given = { ...args };
-      const { content, details, isError } = await tool.execute(tool.prepare?.(given) ?? given, { toolCallId: `command:${randomUUID()}`, signal: AbortSignal.timeout(600_000), onUpdate: () => undefined });
-      return { text: content.map((block) => (block.type === "text" ? block.text : "(image)")).join("\n"), details, isError: isError === true };
-    },
     elevatedRefusals: ({ ctx, agentId }) => elevatedRefusals(config(), agents.agent(agentId).config?.tools?.elevated, agentId, elevatedSender(ctx)),
     configFile: createConfigDoor(deps.source),
     overrides: deps.overrides,
@@ -132,22 +98,6 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
       const month = await readCallsOfFolder(sessions.sessionsDir(sessions.agentIdOf(sessionKey)), monthFromMs);
       return { session: sumUsage(own), today: sumUsage(month.filter((call) => call.atMs >= todayFromMs)), month: sumUsage(month) };
     },
-    async exportSession(command, path) {
-      const entry = await sessions.get(command.sessionKey);
-      if (!entry) throw new Error("this session has no messages yet");
-      await sessions.flush();
-      const request = await runRequest(command);
-      const { systemPrompt, tools } = await agents.previewPrompt(request);
-      const { file, entries } = await exportSessionFile({
-        sessionKey: command.sessionKey, sessionId: entry.sessionId, exportedAtMs: clock.now(), model: `${request.model.provider}/${request.model.modelId}`, systemPrompt, tools,
-        transcript: request.sessionFile, workspaceDir: agents.agent(request.agentId).workspaceDir, path,
-      });
-      return { file, entries, promptChars: systemPrompt.length, tools: tools.length };
-    },
   };
   return services;
-}
-
-function isReport(value: unknown): value is Awaited<ReturnType<CommandServices["promptReport"]>> {
-  return typeof value === "object" && value !== null && "systemPrompt" in value && "tools" in value && "injectedWorkspaceFiles" in value;
 }

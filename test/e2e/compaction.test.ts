@@ -36,6 +36,38 @@ it("a long chat is compacted behind the answer; the next turn knows, /status cou
   expect(sent().at(-1)).toContain("Dwell on: the notes");
 });
 
+it("while a compaction runs: a message is answered behind it, /new ends it and begins afresh, and so does the end of the gateway", async () => {
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/<conversation>[\s\S]*(beta|gamma) 1/, { content: "GOAL: never" }, { latency: 60_000 });
+    mock.onMessage(/<conversation>/, { content: "GOAL: first" }, { latency: 100 });
+    mock.onMessage(/.*/, { content: "ok" });
+  });
+  const g = await startTestGateway({
+    config: { ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" }, contextTokens: 16_000, compaction: { memoryFlush: { enabled: false } } } } },
+  });
+  await using client = await connectClient(g.url, g.token);
+  const fill = async (name: string): Promise<void> => {
+    for (const n of [1, 2, 3]) await client.chat(`${name} ${n} ${"x".repeat(9000)}`);
+  };
+  const started = (count: number): Promise<unknown> =>
+    client.waitFor(() => client.frames.filter((frame) => frame.event === "agent" && frame.payload?.["stream"] === "compaction" && (frame.payload["data"] as { phase?: string }).phase === "start").length >= count);
+
+  await fill("alpha");
+  await started(1);
+  expect((await client.chat("still there?")).text).toBe("ok");
+  expect(JSON.stringify(model.mock.getLastRequest()?.body)).toContain("GOAL: first");
+
+  await fill("beta");
+  await started(2);
+  expect((await client.chat("/new")).text).toBeDefined();
+  expect((await client.chat("hello")).text).toBe("ok");
+  expect(JSON.stringify(model.mock.getLastRequest()?.body)).not.toContain("beta 1");
+
+  await fill("gamma");
+  await started(3);
+  await g[Symbol.asyncDispose]();
+}, 20_000);
+
 it("a transcript with a tool call that never got its result does not stop the next message, nor does a torn file", async () => {
   await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "fine" }), "anthropic-messages");
   await using g = await startTestGateway({ config: { ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" } } } } });

@@ -83,7 +83,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     }
     if (await isQuiet()) return endUnanswered();
     if (command.body.trim() === "" && media.length === 0) {
-      await answers.answer(rows, sessionKey, "The message arrived empty. Please send it again.", { record: false });
+      if (!problem) await answers.answer(rows, sessionKey, "The message arrived empty. Please send it again.", { record: false });
       finish();
       return;
     }

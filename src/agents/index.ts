@@ -1,7 +1,13 @@
 export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions } from "./runtime.ts";
 export type { ExecOverrides, RunRequest } from "./tool-set.ts";
 export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
-export { formatModelRef, ModelError } from "./models/types.ts";
+export type { SessionActions, SessionSendRequest, SessionSendResult } from "./tools/sessions/contract.ts";
+export { findSubagent } from "./tools/sessions/subagent-tools.ts";
+export { createSubagentRegistry } from "./subagents/registry.ts";
+export { createSubagentService, type SubagentService } from "./subagents/service.ts";
+export { formatRuntime, statsOf } from "./subagents/texts.ts";
+export type { SubagentRun } from "./subagents/types.ts";
+export { formatModelRef, ModelError, THINK_LEVELS } from "./models/types.ts";
 export type {
   AuthMode, FailoverReason, ModelChoice, ModelRef, ModelRow, ModelService, ModelSource, PreparedModel, RefParse, ThinkLevel } from "./models/types.ts";
 export { type PiModules } from "./pi.ts";

@@ -1,4 +1,4 @@
-import type { FailoverReason, ThinkLevel } from "./models/types.ts";
+import { THINK_LEVELS, type FailoverReason, type ThinkLevel } from "./models/types.ts";
 import type { RunErrorKind } from "./pi-embedded-runner/run/types.ts";
 
 const MAX_BILLING_TEXT = 512;
@@ -37,8 +37,6 @@ export function retryAfterMs(text: string): number | undefined {
   return match[2]?.toLowerCase() === "ms" ? value : value * 1000;
 }
 
-const LEVELS: readonly ThinkLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
-
 /**
  * The thinking level to ask for after one was refused: the nearest that the refusal lists, lower ones first; without a
  * list the next lower one, or `low` in place of `off`. undefined when the text is no such refusal, or nothing is left to try.
@@ -46,12 +44,12 @@ const LEVELS: readonly ThinkLevel[] = ["off", "minimal", "low", "medium", "high"
 export function nextThinkLevel(text: string, refused: ThinkLevel, tried: ReadonlySet<ThinkLevel>): ThinkLevel | undefined {
   if (!/thinking|reasoning/i.test(text) || !/support|invalid|not allowed|unknown/i.test(text)) return undefined;
   const listed = /(?:supported|allowed|valid)[^:]*?(?:values|levels|options)?[^:]*:(.*)$/is.exec(text)?.[1] ?? "";
-  const named = LEVELS.filter((level) => new RegExp(`\\b${level === "off" ? "none|off" : level}\\b`, "i").test(listed) && !tried.has(level));
-  const at = LEVELS.indexOf(refused);
-  const below = (levels: readonly ThinkLevel[]): ThinkLevel | undefined => levels.findLast((level) => LEVELS.indexOf(level) < at);
+  const named = THINK_LEVELS.filter((level) => new RegExp(`\\b${level === "off" ? "none|off" : level}\\b`, "i").test(listed) && !tried.has(level));
+  const at = THINK_LEVELS.indexOf(refused);
+  const below = (levels: readonly ThinkLevel[]): ThinkLevel | undefined => levels.findLast((level) => THINK_LEVELS.indexOf(level) < at);
   if (named.length > 0) return below(named) ?? named[0];
   if (refused === "off") return tried.has("low") ? undefined : "low"; // some models cannot do without
-  return below(LEVELS.filter((level) => !tried.has(level)));
+  return below(THINK_LEVELS.filter((level) => !tried.has(level)));
 }
 
 export function errorKindOf(reason: FailoverReason): RunErrorKind {

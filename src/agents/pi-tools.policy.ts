@@ -11,7 +11,8 @@ export interface ToolPolicyInput {
   readonly isOwner: boolean;
   readonly group: GroupToolPolicy | undefined;
   readonly sandboxed: boolean;
-  readonly isSubagent: boolean;
+  /** `leaf`: it may not delegate further. */
+  readonly subagent: "leaf" | "inner" | undefined;
 }
 
 export type ToolVerdict = { readonly kind: "allowed" } | { readonly kind: "removed"; readonly rule: string };
@@ -20,6 +21,7 @@ type Step = (tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }) 
 
 const ALLOWED: ToolVerdict = { kind: "allowed" };
 const SUBAGENT_DENY = ["gateway", "agents_list", "whatsapp_login", "session_status", "cron", "memory_search", "memory_get", "sessions_send"];
+const LEAF_DENY = ["sessions_list", "sessions_history", "sessions_spawn"];
 
 /**
  * Ten steps, each of which can only narrow what the former left; the verdict names the rule that removed a tool.
@@ -62,8 +64,19 @@ function policySteps(input: ToolPolicyInput): Step[] {
   }
   if (ownProvider) steps.push(listStep(`agents.list[${agent.id}].tools.byProvider.${ownProvider.key}`, ownProvider.rules.allow, ownProvider.rules.deny));
   if (input.sandboxed) steps.push(listStep("tools.sandbox.tools", global?.sandbox?.tools?.allow, global?.sandbox?.tools?.deny));
-  if (input.isSubagent) steps.push(listStep("tools.subagents.tools", undefined, SUBAGENT_DENY));
+  if (input.subagent) steps.push(subagentStep(input.subagent, global?.subagents?.tools));
   return steps;
+}
+
+/** What sub-agents never get, unless a list names it. */
+function subagentStep(kind: "leaf" | "inner", lists: { readonly allow?: readonly string[] | undefined; readonly alsoAllow?: readonly string[] | undefined; readonly deny?: readonly string[] | undefined } | undefined): Step {
+  const base = kind === "leaf" ? [...SUBAGENT_DENY, ...LEAF_DENY] : SUBAGENT_DENY;
+  const lifted = [...(lists?.allow ?? []), ...(lists?.alsoAllow ?? [])];
+  const named = listStep("tools.subagents.tools", lists?.allow, lists?.deny);
+  return (tool) => {
+    if (matchesAnyEntry(base, tool) && !matchesAnyEntry(lifted, tool)) return { kind: "removed", rule: "not for sub-agents (tools.subagents.tools)" };
+    return lists?.alsoAllow && matchesAnyEntry(lists.alsoAllow, tool) && !matchesAnyEntry(lists.deny ?? [], tool) ? ALLOWED : named(tool);
+  };
 }
 
 function ownerStep(input: ToolPolicyInput, tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }): ToolVerdict {

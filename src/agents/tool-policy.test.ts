@@ -9,7 +9,7 @@ type Tools = NonNullable<OpenClawConfig["tools"]>;
 function input(tools: Tools | undefined, more: Partial<ToolPolicyInput> & { own?: Tools } = {}): ToolPolicyInput {
   const { own, ...rest } = more;
   return {
-    config: tools ? { tools } : {}, model: { provider: "openai", modelId: "gpt-5.2" }, isOwner: true, group: undefined, sandboxed: false, isSubagent: false,
+    config: tools ? { tools } : {}, model: { provider: "openai", modelId: "gpt-5.2" }, isOwner: true, group: undefined, sandboxed: false, subagent: undefined,
     agent: { id: "main", config: own ? { id: "main", tools: own } : undefined } as unknown as ToolPolicyInput["agent"],
     ...rest,
   };
@@ -72,11 +72,21 @@ describe("which tools a run gets", () => {
     fc.assert(fc.property(rules, rules, list, fc.boolean(), fc.boolean(), (global, own, denied, isOwner, isSubagent) => {
       const base = new Set(offered(input(global as Tools, { isOwner })));
       // The agent's profile and alsoAllow replace the global ones; its lists only narrow.
-      const narrowed = offered(input(global as Tools, { own: { allow: own.allow, deny: own.deny } as Tools, isOwner, isSubagent, group: denied ? { deny: denied } : undefined }));
+      const narrowed = offered(input(global as Tools, { own: { allow: own.allow, deny: own.deny } as Tools, isOwner, subagent: isSubagent ? "leaf" : undefined, group: denied ? { deny: denied } : undefined }));
       expect(narrowed.filter((name) => !base.has(name))).toEqual([]);
       for (const entries of [global.deny, own.deny, denied]) {
         for (const name of narrowed) expect((entries ?? []).some((value) => matchesToolEntry(value, { name }))).toBe(false);
       }
     }), { numRuns: 200 });
+  });
+
+  it("keeps from sub-agents what belongs to the main agent, and from the last of them delegation, unless a list gives it back", () => {
+    const of = (subagent: "leaf" | "inner", lists?: NonNullable<Tools["subagents"]>["tools"]): string[] => offered(input(lists ? { subagents: { tools: lists } } : undefined, { subagent }));
+    expect(of("inner")).toEqual(expect.arrayContaining(["exec", "sessions_spawn", "subagents"]));
+    for (const name of ["cron", "gateway", "session_status", "sessions_send"]) expect(of("inner")).not.toContain(name);
+    expect(of("leaf")).not.toContain("sessions_spawn");
+    expect(of("leaf", { alsoAllow: ["cron"] })).toEqual(expect.arrayContaining(["cron", "exec"]));
+    expect(of("leaf", { allow: ["read", "session_status"] })).toEqual(["read", "session_status"]);
+    expect(of("leaf", { deny: ["exec"] })).not.toContain("exec");
   });
 });

@@ -18,6 +18,9 @@ import { createEditTool, createReadTool, createWriteTool } from "./tools/file-to
 import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
 import type { ProcessJobs } from "./tools/process-jobs.ts";
 import { createProcessTool } from "./tools/process-tool.ts";
+import type { SessionActions, SessionToolScope } from "./tools/sessions/contract.ts";
+import { createAgentsListTool, createSessionsHistoryTool, createSessionsListTool, createSessionsSendTool } from "./tools/sessions/session-tools.ts";
+import { createSessionsSpawnTool, createSubagentsTool } from "./tools/sessions/subagent-tools.ts";
 import { createSessionStatusTool, type SessionStatusSource } from "./tools/session-status-tool.ts";
 import { createWebTools } from "./tools/web/index.ts";
 
@@ -44,6 +47,9 @@ export interface ToolSources {
   readonly messageActions: MessageActions;
   readonly statusSource: SessionStatusSource;
   readonly cronActions: CronActions;
+  readonly sessionActions: SessionActions;
+  /** How many agents stand above a session; 0 for one that a person speaks with. */
+  readonly spawnDepth: (sessionKey: string) => number;
   /** For what the model wants from the web. */
   readonly fetch: GuardedFetch;
 }
@@ -79,13 +85,14 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
   return (request, sends) => {
     const cfg = options.config();
     const agent = resolveAgent(cfg, request.agentId, options.roots);
-    const isSubagent = sessionKeyKind(request.sessionKey) === "subagent";
+    const depth = options.spawnDepth(request.sessionKey);
+    const subagent = depth === 0 ? undefined : depth >= (cfg.agents?.defaults?.subagents?.maxSpawnDepth ?? 1) ? "leaf" : "inner";
     const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
     const isIsolated = sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main");
     const offered: AgentTool[] = [];
     const removed: RemovedTool[] = [];
     for (const tool of [...buildTools(options, cfg, agent, request, sends), ...webTools(cfg)]) {
-      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, isSubagent }, tool);
+      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, subagent }, tool);
       if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
       else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });
       else if (isIsolated && HOST_TOOLS.has(tool.name) && !(request.elevated && ELEVATED_TOOLS.has(tool.name))) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
@@ -116,8 +123,18 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
     ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),
     createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sends }),
+    ...sessionTools(options, cfg, agent, request),
     createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner }),
   ];
+}
+
+function sessionTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: ResolvedAgent, request: Omit<RunRequest, "prompt" | "onAgentEvent">): AgentTool[] {
+  const scope: SessionToolScope = {
+    actions: options.sessionActions, sessionKey: request.sessionKey, agentId: agent.id, isOwner: request.isOwner, senderId: request.senderId, chat: request.channel, now: () => options.clock.now(),
+    visibility: cfg.tools?.sessions?.visibility ?? "tree",
+    agentToAgent: { enabled: cfg.tools?.agentToAgent?.enabled === true, allow: cfg.tools?.agentToAgent?.allow ?? [] },
+  };
+  return [createAgentsListTool, createSessionsListTool, createSessionsHistoryTool, createSessionsSendTool, createSessionsSpawnTool, createSubagentsTool].map((create) => create(scope));
 }
 
 /** Models of OpenAI are trained on it; others do better with edit. Source: spec tools-and-automation §1.2. */

@@ -1,4 +1,4 @@
-import type { ExecOverrides, ModelRef, ThinkLevel } from "../agents/index.ts";
+import { THINK_LEVELS, type ExecOverrides, type ModelRef, type ThinkLevel } from "../agents/index.ts";
 import type { QueueSettings } from "./queue/settings.ts";
 
 export type VerboseLevel = "off" | "on" | "full";
@@ -23,7 +23,6 @@ export function withQueueHints(settings: QueueSettings, hints: RunHints | undefi
   return { mode, debounceMs, cap, drop };
 }
 
-const THINK_LEVELS: readonly ThinkLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 const oneOf = <T extends string>(...values: readonly T[]) => (value: string | undefined): T | undefined => values.find((known) => known === value);
 
 export const asThinkLevel = oneOf(...THINK_LEVELS);

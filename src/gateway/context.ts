@@ -1,4 +1,4 @@
-import type { AgentRuntime } from "../agents/index.ts";
+import type { AgentRuntime, SubagentService } from "../agents/index.ts";
 import type { Conversation, CommandRegistry } from "../auto-reply/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { ConfigSource, OpenClawConfig, StatePaths } from "../config/index.ts";
@@ -39,6 +39,7 @@ export interface GatewayContext {
   readonly systemEvents: SystemEvents;
   readonly heartbeats: HeartbeatService;
   readonly cron: CronService;
+  readonly subagents: SubagentService;
   readonly health: HealthService;
   readonly idempotency: IdempotencyCache;
   readonly restart: RestartService;

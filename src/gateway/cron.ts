@@ -12,6 +12,7 @@ import type { GuardedFetch } from "../infra/guarded-fetch.ts";
 import type { Logger } from "../infra/log.ts";
 import { expandPath } from "../routing/index.ts";
 import { readRecentMessages, type SessionService } from "../sessions/index.ts";
+import { mirrorAssistant } from "./mirror.ts";
 import type { SendPayload } from "./send-payload.ts";
 
 export interface GatewayCronOptions {
@@ -32,6 +33,7 @@ export interface GatewayCronOptions {
 }
 
 const WEBHOOK_TIMEOUT_MS = 10_000;
+const MIRROR_WAIT_MS = 60_000;
 
 /** The cron room with the gateway's agents and channels behind it. */
 export function createGatewayCron(options: GatewayCronOptions): CronService {
@@ -78,10 +80,8 @@ export function createGatewayCron(options: GatewayCronOptions): CronService {
         },
         wake: (request) => heartbeats.runNow(request),
         async mirror(sessionKey, text) {
-          await sessions.appendMessage(sessionKey, {
-            role: "assistant", content: [{ type: "text", text }], api: "openclaw", provider: "openclaw", model: "delivery-mirror", timestamp: clock.now(), stopReason: "stop",
-            usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
-          });
+          await agents.runs.waitIdle(sessionKey, MIRROR_WAIT_MS); // nothing is put between the calls and results of a turn
+          await mirrorAssistant(sessions, sessionKey, text, clock.now());
         },
       }, job, signal),
   });

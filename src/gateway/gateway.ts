@@ -16,7 +16,7 @@ import { createGuardedFetch } from "../infra/guarded-fetch.ts";
 import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
-import { listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, type AgentRoots } from "../routing/index.ts";
+import { listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
 import { createAdmission, pairingText } from "./admission.ts";
@@ -47,6 +47,8 @@ import { sessionMethods } from "./methods/sessions.ts";
 import { createMethodRouter, EVENTS } from "./protocol/index.ts";
 import { createRestartService } from "./restart.ts";
 import { createSendPayload } from "./send-payload.ts";
+import { createSessionActions } from "./session-actions.ts";
+import { createGatewaySubagents } from "./subagents.ts";
 import { announceRestart } from "./sentinel.ts";
 import { GatewayStartError } from "./start-error.ts";
 import { toolEventFor } from "./tool-events.ts";
@@ -232,6 +234,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         },
       },
       fetch,
+      spawnDepth: (sessionKey) => sessions.storeFor(sessions.agentIdOf(sessionKey)).get(sessionKey)?.spawnDepth ?? subagentDepth(sessionKey),
+      sessionActions: createSessionActions({
+        config, log: log.child({ subsystem: "sessions" }), sessions, agents: () => agents, conversation: () => conversation, subagents: () => subagents, channel: (id) => channels?.find(id), send: (...args) => send(...args),
+      }),
       cronActions: cronActions({ cron: () => cron, systemEvents, heartbeats: () => heartbeats, sessions }),
       onJobExit: (sessionKey, text, slug) => {
         systemEvents.push(sessionKey, text, { contextKey: `exec:${slug}` });
@@ -304,6 +310,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       onEvent: (event) => ws.broadcast("cron", event, { dropIfSlow: true }),
     });
     cleanups.push(() => cron.stop());
+    const subagents = createGatewaySubagents({ config, clock, log: log.child({ subsystem: "subagents" }), stateDir: paths.stateDir, sessions, agents, conversation, channels: manager, outbox });
 
     const health = createHealthService({ config, source, roots, clock, sessions, channels: () => manager, onChange: (summary) => ws?.broadcast("health", summary, { stateVersion: { presence: presence.version(), health: health.version() } }) });
     const presence = createPresenceStore({ clock, self: { host: hostname(), version: options.version, platform: process.platform, mode: "gateway", reason: "self" } });
@@ -313,7 +320,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const context: GatewayContext = {
       paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
-      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
       }),
@@ -430,6 +437,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       if (!channelsOff) await manager.startAll();
       models.startProbes();
       await conversation.replay();
+      await subagents.start();
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       heartbeats.start();
       await cron.start();
@@ -466,7 +474,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         log.info(reason === "restart" ? "restarting" : "stopping");
         await manager.stopAll().catch((err: unknown) => log.error("channels not stopped", { err }));
         cron.quiesce();
+        const subagentsStopped = subagents.stop();
         await conversation.drain(DRAIN_MS);
+        await subagentsStopped;
         await outbox.stop();
         health.close();
         await sessions.close().catch((err: unknown) => log.error("sessions not flushed", { err }));

@@ -58,7 +58,9 @@ export type RefParse =
   | { readonly ok: true; readonly ref: ModelRef; readonly profileId?: string | undefined; readonly alias?: string | undefined }
   | { readonly ok: false; readonly error: string; readonly suggestions: readonly string[] };
 
-export type ThinkLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+/** From none to most. */
+export const THINK_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+export type ThinkLevel = (typeof THINK_LEVELS)[number];
 
 export interface PrepareOptions {
   /** Chosen by a person: no other profile is tried. */

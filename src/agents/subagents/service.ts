@@ -35,6 +35,8 @@ export interface SubagentServiceOptions {
   readonly sessions: SessionService;
   readonly runTurn: (turn: SubagentTurn) => Promise<EmbeddedPiRunResult>;
   readonly abort: (runId: string) => void;
+  /** Resolves when the session has no run, at the latest after `timeoutMs`. */
+  readonly whenIdle: (sessionKey: string, timeoutMs: number) => Promise<unknown>;
   /** Sends a text to a chat, once per id, and puts it into the session's conversation. @throws Error when it cannot be sent */
   readonly tellChat: (run: SubagentRun, id: string, text: string) => Promise<void>;
   readonly parseModel: (text: string, agentId: string) => Promise<ModelRef | undefined>;
@@ -66,6 +68,7 @@ const DEFAULT_ARCHIVE_MIN = 60;
 const STEER_EVERY_MS = 2000;
 const STEER_WAIT_MS = 5000;
 const CHILDREN_POLL_MS = 250;
+const BUSY_WAIT_MS = 60_000;
 const SKIP = "ANNOUNCE_SKIP";
 
 /** Runs tasks in sessions of their own and brings the results back. Source: spec tools-and-automation part 2 §9, pains #37. */
@@ -209,7 +212,11 @@ export function createSubagentService(options: SubagentServiceOptions): Subagent
   async function deliver(run: SubagentRun): Promise<void> {
     const id = `announce:v1:${run.childSessionKey}:${run.runId}`;
     const agentId = agentIdOfKey(run.childSessionKey, resolveDefaultAgentId(options.config()));
-    if (run.requesterOrigin) return options.tellChat(run, id, chatNotice(run, agentId));
+    if (run.requesterOrigin) {
+      // The turn that asked may still be speaking: its words come first, and nothing is put between its calls and results.
+      await options.whenIdle(run.requesterSessionKey, BUSY_WAIT_MS);
+      return options.tellChat(run, id, chatNotice(run, agentId));
+    }
     const requester = await sessions.get(run.requesterSessionKey);
     const told = requester ? await inspectRunProgress(sessions.transcriptPath(run.requesterSessionKey, requester), id) : ({ kind: "absent" } as const);
     if (told.kind === "answered") return;

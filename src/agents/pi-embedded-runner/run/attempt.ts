@@ -1,7 +1,6 @@
 import type { AgentMessage } from "@mariozechner/pi-agent-core";
 import type { AssistantMessage, Usage } from "@mariozechner/pi-ai";
 import type { SessionManager } from "@mariozechner/pi-coding-agent";
-import { join } from "node:path";
 import { registerLiveTranscript, type TranscriptMessageBody } from "../../../sessions/index.ts";
 import type { PreparedModel, ThinkLevel } from "../../models/types.ts";
 import { classifyFailoverReason } from "../../pi-embedded-helpers.ts";
@@ -11,18 +10,13 @@ import type { PiModules } from "../../pi.ts";
 import { createLoopDetector, withLoopDetection } from "../../tool-loop-detection.ts";
 import { repairPairingOnDisk } from "../branch-rewrite.ts";
 import type { RunnerDeps } from "../deps.ts";
-import { pruneHistory, resolvePruning } from "../context-pruning.ts";
-import { prepareHistory } from "../history.ts";
 import { createRunRegistry } from "../model.ts";
-import { applySystemPromptOverrideToSession, cacheTtlMs, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
+import { applySystemPromptOverrideToSession, emptyResourceLoader, routeRequests, splitSdkTools, toPiTool } from "../pi-session.ts";
 import { usesReasoningTags } from "../prompt-assembly.ts";
-import { shapeForProvider } from "../provider-shape.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
-import { guardToolResults } from "../tool-result-guard.ts";
 import { storableResult } from "../tool-result-store.ts";
-import { resolveTranscriptPolicy } from "../transcript-policy.ts";
 import type { Steer } from "../runs.ts";
-import { hydrateImages, type ImageHydrationOptions } from "./images.ts";
+import { prepareModelContext } from "./model-context.ts";
 import type { RunEmbeddedPiAgentParams } from "./params.ts";
 import { createSteering } from "./steering.ts";
 
@@ -104,23 +98,7 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
 
   routeRequests(agent, pi, prepared, { ready: () => transcript.flush() });
   applySystemPromptOverrideToSession(session, input.systemPrompt);
-  const images: ImageHydrationOptions = {
-    store: deps.images,
-    workspaceDir: params.agent.workspaceDir,
-    allowedRoots: params.isOwner && (params.channel?.chatType ?? "direct") === "direct" ? "anywhere" : [join(deps.stateDir, "media")],
-    maxSidePx: deps.config().agents?.defaults?.imageMaxDimensionPx ?? 1200,
-    cacheTtlMs: cacheTtlMs(prepared),
-    log: deps.log,
-  };
-  const pruning = resolvePruning(deps.config(), prepared.ref);
-  agent.transformContext = async (messages) => {
-    const spoken = prepareHistory(messages, params.historyLimit);
-    const history = guardToolResults(pruning ? pruneHistory(spoken, pruning, prepared.contextTokens) : spoken, prepared.contextTokens);
-    return prepared.model.input.includes("image") ? hydrateImages(history, images) : history;
-  };
-  const { convertToLlm } = agent;
-  const policy = resolveTranscriptPolicy(prepared.model);
-  agent.convertToLlm = async (messages) => shapeForProvider(await convertToLlm(messages), policy);
+  prepareModelContext(agent, deps, params, prepared);
   let { provenance } = params;
   const stopDurability = agent.subscribe(async (event) => {
     if (event.type === "message_start" && event.message.role === "user" && provenance) {

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import type { Agent, AgentMessage } from "@mariozechner/pi-agent-core";
+import type { PreparedModel } from "../../models/types.ts";
+import { pruneHistory, resolvePruning } from "../context-pruning.ts";
+import type { RunnerDeps } from "../deps.ts";
+import { prepareHistory } from "../history.ts";
+import { cacheTtlMs } from "../pi-session.ts";
+import { shapeForProvider } from "../provider-shape.ts";
+import { guardToolResults } from "../tool-result-guard.ts";
+import { resolveTranscriptPolicy } from "../transcript-policy.ts";
+import { hydrateImages, type ImageHydrationOptions } from "./images.ts";
+import type { RunEmbeddedPiAgentParams } from "./params.ts";
+
+/**
+ * What of the conversation each request holds: the transcript put in order, shortened, with its images, in the form of
+ * the provider. Depends on the messages alone, so that a request begins with the bytes of the one before.
+ */
+export function prepareModelContext(agent: Agent, deps: RunnerDeps, params: RunEmbeddedPiAgentParams, prepared: PreparedModel): void {
+  const { contextTokens, model } = prepared;
+  const images: ImageHydrationOptions = {
+    store: deps.images,
+    workspaceDir: params.agent.workspaceDir,
+    allowedRoots: params.isOwner && (params.channel?.chatType ?? "direct") === "direct" ? "anywhere" : [join(deps.stateDir, "media")],
+    maxSidePx: deps.config().agents?.defaults?.imageMaxDimensionPx ?? 1200,
+    cacheTtlMs: cacheTtlMs(prepared),
+    log: deps.log,
+  };
+  const pruning = resolvePruning(deps.config(), prepared.ref);
+  const prune = (messages: AgentMessage[]): AgentMessage[] => (pruning ? pruneHistory(messages, pruning, contextTokens) : messages);
+  const policy = resolveTranscriptPolicy(model);
+  const { convertToLlm } = agent;
+  agent.transformContext = async (messages) => {
+    const history = guardToolResults(prune(prepareHistory(messages, params.historyLimit)), contextTokens);
+    return model.input.includes("image") ? hydrateImages(history, images) : history;
+  };
+  agent.convertToLlm = async (messages) => shapeForProvider(await convertToLlm(messages), policy);
+}

@@ -12,6 +12,7 @@ const tool = (name: string, run: () => string): AgentTool => ({
   name, label: name, summary: name, description: name, parameters: Type.Object({ path: Type.Optional(Type.String()) }), execute: async () => toolText(run()),
 });
 const WRITE = tool("write", () => "written");
+const READ = tool("read", () => "r");
 const isSummary = (context: Context): boolean => context.systemPrompt?.startsWith("You condense") === true;
 const lastText = (context: Context): string => spoken(context).at(-1) ?? "";
 const charsOf = (context: Context): number => JSON.stringify(context.messages).length;
@@ -119,7 +120,7 @@ describe("a full conversation", () => {
 
 describe("a conversation that the provider refuses as too long", () => {
   it("first loses the middle of huge tool results, on a new branch, and the message is answered", async () => {
-    await using world = await createRunWorld({ reply: (context) => (charsOf(context) > 90_000 ? { error: OVERFLOW } : { text: "done" }), contextTokens: 200_000 });
+    await using world = await createRunWorld({ tools: [READ], reply: (context) => (charsOf(context) > 90_000 ? { error: OVERFLOW } : { text: "done" }), contextTokens: 200_000 });
     await seed(world, [user("q"), callTool("t"), toolResult("t", "line\n".repeat(60_000)), answer("a")]);
     const { meta, answeredWith } = await world.say("next");
     expect([answeredWith, meta.compactionCount, meta.compactionAttempts]).toEqual([["done"], 0, 1]);
@@ -202,7 +203,7 @@ describe("a transcript whose tool calls and results do not match", () => {
     ["a call without name", [user("q"), answer("", { stopReason: "toolUse", content: [{ type: "toolCall", id: "t", name: "", arguments: {} }] }), answer("a")]],
     ["a call at the very end", [user("q"), callTool("t1")]],
   ])("%s: the next message works, and the file is whole afterwards", async (_name, messages) => {
-    await using world = await createRunWorld({ reply: () => ({ text: "ok" }) });
+    await using world = await createRunWorld({ tools: [READ], reply: () => ({ text: "ok" }) });
     await seed(world, messages);
     expect((await world.say("next")).answeredWith).toEqual(["ok"]);
     const open: string[] = [];
@@ -218,8 +219,17 @@ describe("a transcript whose tool calls and results do not match", () => {
     expect((await world.lines()).slice(before).filter((line) => line["type"] === "message")).toHaveLength(2);
   });
 
-  it("keeps compaction and run marks in place on the new branch", async () => {
+  it("a run without tools gets the conversation without calls and results, which stay in the file", async () => {
     await using world = await createRunWorld({ reply: () => ({ text: "ok" }) });
+    await seed(world, [user("q"), callTool("t1"), toolResult("t1"), answer("a")]);
+    await world.say("next");
+    expect(spoken(world.requests[0] as Context)).toEqual(["user: q", "assistant: a", "user: next"]);
+    await world.say("and with tools", { tools: [READ] });
+    expect(spoken(world.requests[1] as Context)).toHaveLength(7);
+  });
+
+  it("keeps compaction and run marks in place on the new branch", async () => {
+    await using world = await createRunWorld({ tools: [READ], reply: () => ({ text: "ok" }) });
     await seed(world, [user("old"), answer("old answer"), user("kept"), callTool("t1"), user("after"), answer("a")]);
     const lines = (await world.lines()).map((line) => JSON.stringify(line));
     lines.push(JSON.stringify({ type: "compaction", id: "c0000000", parentId: "00000005", timestamp: "2026-01-01T00:00:00.000Z", summary: "SUM", firstKeptEntryId: "00000002", tokensBefore: 9 }));

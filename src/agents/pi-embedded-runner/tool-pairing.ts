@@ -24,6 +24,16 @@ export function repairStoredPairing(messages: AgentMessage[]): AgentMessage[] {
   return pair(messages, (message) => message);
 }
 
+/** A run without any tool: providers refuse calls and results in a request that offers none. */
+export function dropToolUse(messages: AgentMessage[]): AgentMessage[] {
+  return messages.flatMap((message): AgentMessage[] => {
+    if (message.role === "toolResult") return [];
+    if (message.role !== "assistant" || !message.content.some((block) => block.type === "toolCall")) return [message];
+    const content = message.content.filter((block) => block.type !== "toolCall");
+    return content.some((block) => block.type === "text" && block.text.trim() !== "") ? [{ ...message, content, stopReason: "stop" }] : [];
+  });
+}
+
 function pair(messages: AgentMessage[], failedTurn: (message: Assistant) => AgentMessage | undefined): AgentMessage[] {
   const results = resultsByCall(messages);
   const out: AgentMessage[] = [];

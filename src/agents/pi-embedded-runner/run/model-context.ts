@@ -6,6 +6,7 @@ import type { RunnerDeps } from "../deps.ts";
 import { prepareHistory } from "../history.ts";
 import { cacheTtlMs } from "../pi-session.ts";
 import { shapeForProvider } from "../provider-shape.ts";
+import { dropToolUse } from "../tool-pairing.ts";
 import { guardToolResults } from "../tool-result-guard.ts";
 import { resolveTranscriptPolicy } from "../transcript-policy.ts";
 import { hydrateImages, type ImageHydrationOptions } from "./images.ts";
@@ -30,7 +31,8 @@ export function prepareModelContext(agent: Agent, deps: RunnerDeps, params: RunE
   const policy = resolveTranscriptPolicy(model);
   const { convertToLlm } = agent;
   agent.transformContext = async (messages) => {
-    const history = guardToolResults(prune(prepareHistory(messages, params.historyLimit)), contextTokens);
+    const spoken = prepareHistory(messages, params.historyLimit);
+    const history = guardToolResults(prune(params.tools.length === 0 ? dropToolUse(spoken) : spoken), contextTokens);
     return model.input.includes("image") ? hydrateImages(history, images) : history;
   };
   agent.convertToLlm = async (messages) => shapeForProvider(await convertToLlm(messages), policy);

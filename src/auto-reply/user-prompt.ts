@@ -12,7 +12,7 @@ export interface UserPromptInput {
 }
 
 const MAX_HISTORY_BODY_CHARS = 4000;
-const ABORTED_HINT = "Note: the previous run was stopped by the user before it finished. Continue only if this message asks for it.";
+const ABORTED_HINT = "Note: the previous run was stopped before it finished. Continue only if this message asks for it.";
 const THREAD_HISTORY_TITLE = "[Thread history - for context]";
 
 /** What the model reads for one message, in the order of spec agent-pipeline §1.4. */

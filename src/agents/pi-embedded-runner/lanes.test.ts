@@ -68,6 +68,36 @@ describe("lanes", () => {
   });
 });
 
+describe("what waits for a lane", () => {
+  it("is dropped with its session also when the session is free and all runs of the gateway are taken", async () => {
+    const lanes = createLanes({ width: () => 1, log: silentLogger });
+    const first = gate();
+    const running = lanes.run("a", MAIN, () => first.wait);
+    const refused = expect(lanes.run("b", MAIN, async () => undefined)).rejects.toBeInstanceOf(CommandLaneClearedError);
+    const other = lanes.run("c", MAIN, async () => "c ran");
+    await settled();
+    expect([lanes.clearSession("b"), lanes.depth("b")]).toEqual([1, 1]);
+    await refused;
+    first.open();
+    await running;
+    expect([await other, lanes.depth("b")]).toEqual(["c ran", 0]);
+  });
+
+  it("never starts once everything is cleared, as at the end of the gateway", async () => {
+    const lanes = createLanes({ width: () => 1, log: silentLogger });
+    const first = gate();
+    const running = lanes.run("a", MAIN, () => first.wait);
+    const started: string[] = [];
+    const refused = ["a", "b"].map((key) => expect(lanes.run(key, MAIN, async () => void started.push(key))).rejects.toBeInstanceOf(CommandLaneClearedError));
+    await settled();
+    lanes.clear();
+    await Promise.all(refused);
+    first.open();
+    await running;
+    expect([started, lanes.active()]).toEqual([[], 0]);
+  });
+});
+
 describe("runs that are going on", () => {
   it("are found, stopped with the first reason, and their end is told to those who wait", async () => {
     const runs = createRunRegistry(() => 5);

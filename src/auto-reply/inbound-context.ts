@@ -50,6 +50,8 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
     WasMentioned: input.wasMentioned, SenderName: sender.name, SenderId: sender.id, SenderUsername: sender.username, SenderTag: sender.tag,
     SenderE164: sender.e164, CommandAuthorized: input.commandAuthorized, CommandSource: message.commandSource ?? "text", Timestamp: message.timestampMs,
   };
+  const args = /^\s*\/[^\s:]+(?:\s*:\s*|\s+)(\S[\s\S]*)$/.exec(lf(message.text))?.[1];
+  if (args !== undefined) ctx.CommandArgs = args.trimEnd();
   if (ids.length > 1) Object.assign(ctx, { MessageSids: ids, MessageSidFirst: ids[0], MessageSidLast: ids.at(-1) });
   if (input.ownerAllowFrom) ctx.OwnerAllowFrom = [...input.ownerAllowFrom];
   if (input.gatewayScopes) ctx.GatewayClientScopes = [...input.gatewayScopes];

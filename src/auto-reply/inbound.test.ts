@@ -87,6 +87,10 @@ describe("context of a message", () => {
     expect(finalizeInboundContext(utc, input({ text: "", location: { lat: 1.5, lon: 2, accuracyM: 10.4, name: "Café", source: "pin" } })).RawBody).toBe("📍 Café (1.500000, 2.000000 ±10m)");
   });
 
+  it.each([["/think high ", "high"], ["/think: high\nand more", "high\nand more"], ["/status", undefined], ["no /command here", undefined]])("of %j has the arguments %j", (text, args) => {
+    expect(finalizeInboundContext(utc, input({ text })).CommandArgs).toBe(args);
+  });
+
   it("does not take authority from the message", () => {
     expect(finalizeInboundContext(utc, input({}, { commandAuthorized: false })).CommandAuthorized).toBe(false);
   });

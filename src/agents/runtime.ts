@@ -16,8 +16,9 @@ import { createImageStore } from "./pi-embedded-runner/run/images.ts";
 import { openRunTranscript } from "./pi-embedded-runner/run/open.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { EmbeddedPiRunResult, MessagingSend, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
-import { createRunRegistry, type ActiveRun, type RunRegistry } from "./pi-embedded-runner/runs.ts";
+import { createRunRegistry, type ActiveRun, type RunOutcome, type RunRegistry } from "./pi-embedded-runner/runs.ts";
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
+import type { McpService } from "./mcp/service.ts";
 import { loadPi, type PiModules } from "./pi.ts";
 import { createSkillsWatcher, loadSkills, type Skill } from "./skills/index.ts";
 import type { AgentTool } from "./tools/contract.ts";
@@ -25,7 +26,11 @@ import { createProcessJobs, type ProcessJobs } from "./tools/process-jobs.ts";
 import { createToolSet, type RunRequest, type ToolSet, type ToolSources } from "./tool-set.ts";
 import { ensureWorkspace } from "./workspace/ensure-workspace.ts";
 
+/** ms that a run waits for MCP servers that are not connected yet. */
+const MCP_WAIT_MS = 5000;
+
 export interface AgentRuntimeOptions extends ToolSources {
+  readonly mcp: McpService;
   readonly config: () => OpenClawConfig;
   readonly models: ModelService;
   readonly roots: AgentRoots;
@@ -103,7 +108,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
     images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
   };
-  const toolSet: ToolSet = createToolSet({ ...options, jobs });
+  const toolSet: ToolSet = createToolSet({ ...options, jobs, mcpTools: () => options.mcp.tools() });
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
   const seeded = new Set<string>();
 
@@ -127,8 +132,9 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     const run = runs.get(request.runId) ?? runs.begin(request.runId, request.sessionKey);
     onBegin?.(run);
     const sends: MessagingSend[] = [];
+    await options.mcp.ready(MCP_WAIT_MS);
     const { offered } = toolSet(request, sends);
-    let outcome: Parameters<RunRegistry["end"]>[1] = { status: "ok" };
+    let outcome: RunOutcome = { status: "ok" };
     let isAnswered = false;
     try {
       const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), messagingSends: sends }, {
@@ -142,6 +148,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
         onAnswer: (result) => {
           isAnswered = true;
           outcome = outcomeOf(result);
+          runs.answered(request.runId, outcome);
           onAnswer(result);
         },
       });
@@ -225,7 +232,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
   };
 }
 
-function outcomeOf(result: EmbeddedPiRunResult): Parameters<RunRegistry["end"]>[1] {
+function outcomeOf(result: EmbeddedPiRunResult): RunOutcome {
   const { aborted, error } = result.meta;
   if (aborted) return { status: "timeout" };
   return error && error.kind !== "empty" ? { status: "error", error: error.message } : { status: "ok" };

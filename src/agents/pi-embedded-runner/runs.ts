@@ -27,9 +27,17 @@ export interface RunSnapshot {
 const SNAPSHOT_TTL_MS = 10 * 60_000;
 const SNAPSHOT_MAX = 2000;
 
+export interface RunOutcome {
+  readonly status: RunSnapshot["status"];
+  readonly error?: string | undefined;
+}
+
 export interface RunRegistry {
   begin(runId: string, sessionKey: string): ActiveRun;
-  end(runId: string, outcome: { status: RunSnapshot["status"]; error?: string | undefined }): void;
+  /** The answer is there: who waits for the run need not wait for what follows. It stays active until `end`. */
+  answered(runId: string, outcome: RunOutcome): void;
+  /** After `answered`, the outcome is the earlier one. */
+  end(runId: string, outcome: RunOutcome): void;
   get(runId: string): ActiveRun | undefined;
   bySession(sessionKey: string): ActiveRun[];
   all(): ActiveRun[];
@@ -68,6 +76,14 @@ export function createRunRegistry(now: () => number): RunRegistry {
     });
   }
 
+  function keep(runId: string, outcome: RunOutcome): void {
+    ended.set(runId, { runId, ...outcome, startedAt: active.get(runId)?.startedAt, endedAt: now() });
+    for (const [id, snapshot] of ended) {
+      if (ended.size <= SNAPSHOT_MAX && snapshot.endedAt > now() - SNAPSHOT_TTL_MS) break;
+      ended.delete(id);
+    }
+  }
+
   const bySession = (sessionKey: string): ActiveRun[] => [...active.values()].filter((run) => run.sessionKey === sessionKey);
 
   return {
@@ -77,14 +93,13 @@ export function createRunRegistry(now: () => number): RunRegistry {
       ended.delete(runId);
       return run;
     },
+    answered(runId, outcome) {
+      keep(runId, outcome);
+      notify();
+    },
     end(runId, outcome) {
-      const run = active.get(runId);
+      if (!active.has(runId) || !ended.has(runId)) keep(runId, outcome);
       active.delete(runId);
-      ended.set(runId, { runId, ...outcome, startedAt: run?.startedAt, endedAt: now() });
-      for (const [id, snapshot] of ended) {
-        if (ended.size <= SNAPSHOT_MAX && snapshot.endedAt > now() - SNAPSHOT_TTL_MS) break;
-        ended.delete(id);
-      }
       notify();
     },
     get: (runId) => active.get(runId),

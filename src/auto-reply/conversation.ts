@@ -96,6 +96,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
       },
     }),
     stop: (sessionKey, rows) => stopAll(sessionKey, "stop", rows),
+    stopSubagents: (sessionKey) => deps.commandServices(conversation).subagents().killAll(sessionKey),
   });
   const intake = createIntake({ ...deps, arrive, arriveInTurn, isDraining, sendPlain: answers.sendPlain });
   const replay = createReplay({ ...deps, answers, workers, turns, prepare, arrive });

@@ -34,6 +34,8 @@ export interface UnderstandDeps {
   readonly isBusy: (sessionKey: string) => boolean;
   /** Stops the session for the senders of `rows`. */
   readonly stop: (sessionKey: string, rows: readonly InboxRow[]) => Promise<{ runIds: string[]; queued: number }>;
+  /** Ends all that the session has given away; how many were running. */
+  readonly stopSubagents: (sessionKey: string) => Promise<number>;
   submit(sessionKey: string, item: Prepared): void;
 }
 
@@ -102,9 +104,11 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
 
   async function stopFor(rows: readonly InboxRow[], sessionKey: string): Promise<void> {
     const { runIds, queued } = await deps.stop(sessionKey, rows);
+    const subagents = await deps.stopSubagents(sessionKey);
     await sessions.update(sessionKey, runIds.length > 0 ? { abortedLastRun: true } : {});
     const waiting = queued > 0 ? ` ${queued} waiting message(s) dropped.` : "";
-    await answers.answer(rows, sessionKey, runIds.length > 0 || queued > 0 ? `⚙️ Stopped.${waiting}` : "⚙️ Nothing is running.", { record: false });
+    const given = subagents > 0 ? ` ${subagents} sub-agent(s) stopped.` : "";
+    await answers.answer(rows, sessionKey, runIds.length > 0 || queued > 0 || subagents > 0 ? `⚙️ Stopped.${waiting}${given}` : "⚙️ Nothing is running.", { record: false });
   }
 
   const mediaOf = async (message: InboundMessage, row: InboxRow): Promise<{ media: ReceivedMedia[]; problem: string | undefined }> =>

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { createAgentRuntime, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
+import { createAgentRuntime, createMcpService, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
 import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
 import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
 import { createTelegramPlugin } from "../channels/telegram/index.ts";
@@ -221,8 +221,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         if (result.kind === "sent") channels?.noteOutbound(request.channel, request.message.accountId);
       },
     });
+    const mcp = createMcpService({ config, clock, log: log.child({ subsystem: "mcp" }), version: options.version });
+    cleanups.push(() => mcp.close());
     const agents: AgentRuntime = createAgentRuntime({
-      config, models, roots, clock, log: log.child({ subsystem: "agent" }), env,
+      config, models, mcp, roots, clock, log: log.child({ subsystem: "agent" }), env,
       docsDir: existing(join(options.packageRoot, "docs", "en")), bundledSkillsDir: env["OPENCLAW_BUNDLED_SKILLS_DIR"] ?? join(options.packageRoot, "skills"),
       messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch }),
       messageChannels: () => (channels?.plugins ?? []).map((plugin) => plugin.id),
@@ -251,6 +253,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       createCommandServices({
         config, source, overrides: configOverrides, agents, sessions, systemEvents, pairing, conversation, registry, clock, version: options.version, startedAt,
         channel: (id) => channels?.find(id), ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
+        subagents: () => subagents,
         restart: async (sessionKey, deliveryContext) => (await context.restart.schedule({ kind: "restart", reason: "/restart", sessionKey, deliveryContext })).restart,
       });
 
@@ -401,6 +404,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       if (changed.some((path) => path === "models" || path.startsWith("models."))) models.lookAgain();
       if (plan.hot.has("heartbeat")) heartbeats.reload();
       if (plan.hot.has("cron")) cron.reload();
+      if (plan.hot.has("mcp")) mcp.reload();
       health.refresh();
       if (plan.kind !== "restart") return;
       log.info(`config change requires gateway restart (${plan.restartPaths.join(", ")})`);

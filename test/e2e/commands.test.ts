@@ -235,7 +235,7 @@ it("shell commands from a chat need their switch and elevated rights, and run on
   expect(await say(stranger, "/bash echo hi")).toContain("commands.bash=true");
   expect(await say(stranger, "/elevated full")).toContain("tools.elevated.allowFrom.webchat does not name this sender");
   expect(await say(stranger, "/config show")).toContain("commands.config=true");
-  expect(await say(stranger, "/help")).not.toMatch(/\/bash|\/config|\/debug|\/subagents/);
+  expect(await say(stranger, "/help")).not.toMatch(/\/bash|\/config|\/debug|\/approve/);
 
   await using g = await startTestGateway({
     config: { ...model.config, ...agents(), commands: { bash: true, bashForegroundMs: 300 }, tools: { elevated: { allowFrom: { webchat: ["gateway-client"] } }, exec: { security: "allowlist" } } },
@@ -314,6 +314,31 @@ it("elevated rights bring commands back where a sandbox is wanted and missing, a
   expect(tools()).not.toContain("exec");
 });
 
+it("sub-agents of the session are listed, looked at, redirected and stopped, also by a word to stop", async () => {
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/count slowly/, { content: "word ".repeat(400) }, { streamingProfile: { ttft: 20, tps: 20 } });
+    mock.onMessage(/.*/, { content: "ok" });
+  });
+  await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
+  await g.gateway.ready;
+  await using client = await connectClient(g.url, g.token);
+
+  expect(await say(client, "/subagents")).toContain("No sub-agents");
+  expect(await say(client, "/subagents spawn count slowly to a thousand")).toContain("Started as");
+  expect(await say(client, "/subagents spawn count slowly again")).toContain("Started as");
+  const list = await say(client, "/subagents list");
+  expect(list).toMatch(/1\. \w+ · running · .* · count slowly again\n2\. \w+ · running · .* · count slowly to a thousand/);
+  expect(await say(client, "/subagents info 2")).toContain("Task: count slowly to a thousand");
+  await expect.poll(() => say(client, "/subagents log 2")).toContain("user: ");
+  expect(await say(client, "/kill 9")).toContain('no sub-agent "9"');
+  expect(await say(client, "/kill 1")).toBe("🤖 1 sub-agent stopped.");
+  expect(await say(client, "/tell 2")).toContain("Usage");
+  expect(await say(client, "/steer 2 count slowly from ten")).toContain("goes on");
+  const stopped = await client.call<{ aborted: boolean }>("chat.send", { sessionKey: "main", message: "/stop", idempotencyKey: "stop" });
+  expect(stopped.aborted).toBe(true);
+  expect(await say(client, "/subagents")).not.toContain("running");
+});
+
 it("usage, export, send, queue and what this version lacks are answered without the model", async () => {
   await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "answer <b>one</b>" }));
   await using g = await startTestGateway({ config: { ...model.config, ...agents() } });
@@ -336,7 +361,7 @@ it("usage, export, send, queue and what this version lacks are answered without 
   expect(await say(client, "/queue followup drop:sideways")).toContain('Not changed: drop "sideways" must be old, new or summarize.');
   expect(await say(client, "/activation always")).toContain("group chats");
   const calls = model.mock.getRequests().length;
-  for (const name of ["tts on", "subagents list", "approve 1 deny", "session ttl 1", "focus x", "dock-telegram"]) expect(await say(client, `/${name}`)).toContain("ℹ️ /");
+  for (const name of ["tts on", "approve 1 deny", "session ttl 1", "focus x", "dock-telegram"]) expect(await say(client, `/${name}`)).toContain("ℹ️ /");
   expect(model.mock.getRequests()).toHaveLength(calls);
   expect(await say(client, "/restart now please")).toContain("answer");
   expect(await say(client, "/restart")).toMatch(/Restarting/);

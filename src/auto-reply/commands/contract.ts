@@ -1,4 +1,4 @@
-import type { CompactionOutcome, ModelRef, ModelService, SystemPromptReport } from "../../agents/index.ts";
+import type { CompactionOutcome, ModelRef, ModelService, SubagentRun, SubagentService, SystemPromptReport } from "../../agents/index.ts";
 import type { MsgContext } from "../../channels/contract/index.ts";
 import type { ConfigOverrides, OpenClawConfig } from "../../config/index.ts";
 import type { Authority } from "../../delivery/index.ts";
@@ -38,6 +38,9 @@ export interface CommandServices {
   /** Values in memory that win over the configuration file until the gateway stops. */
   readonly overrides: ConfigOverrides;
   readonly allowlist: AllowlistDoor;
+  subagents(): SubagentService;
+  /** What a sub-agent and its tools said last, a line each. */
+  subagentLog(run: SubagentRun, lines: number): Promise<string[]>;
   restart(sessionKey: string, deliveryContext: unknown): Promise<{ readonly delayMs: number; readonly coalesced: boolean }>;
   /** Spent by this session's transcript, and by all of the agent since two moments. */
   usage(sessionKey: string, todayFromMs: number, monthFromMs: number): Promise<{ readonly session: UsageTotals; readonly today: UsageTotals; readonly month: UsageTotals }>;

@@ -10,6 +10,7 @@ import { reasoning, think, verbose } from "./options.ts";
 import { queue } from "./queue.ts";
 import { activation, compact, newSession, resetSession, send, stop } from "./session.ts";
 import { skill } from "./skills.ts";
+import { killSubagent, steerSubagent, subagents } from "./subagents.ts";
 import { unavailable } from "./unavailable.ts";
 import { usage } from "./usage.ts";
 
@@ -21,6 +22,6 @@ export { nativeMenu } from "./native-menu.ts";
 export function builtInCommands(): readonly CommandDefinition[] {
   return [
     help, commands, status, whoami, context, newSession, resetSession, stop, compact, activation, send, exportSession, model, models, think, verbose, reasoning, usage,
-    queue, elevated, exec, skill, allowlist, config, debug, createBashCommand(), restart, ...unavailable,
+    queue, elevated, exec, skill, subagents, killSubagent, steerSubagent, allowlist, config, debug, createBashCommand(), restart, ...unavailable,
   ];
 }

@@ -14,6 +14,7 @@ import type { CommandServices } from "./contract.ts";
 import { chooseModel } from "./model-choice.ts";
 import type { CommandRegistry } from "./registry.ts";
 import { createRunDoor } from "./run-door.ts";
+import { readLog } from "./session-log.ts";
 import { buildStatusText } from "./status-text.ts";
 import { readCalls, readCallsOfFolder, sumUsage } from "./usage-cost.ts";
 
@@ -34,6 +35,7 @@ export interface CommandServicesDeps {
   readonly commit?: string | undefined;
   readonly startedAt: number;
   readonly restart: CommandServices["restart"];
+  readonly subagents: CommandServices["subagents"];
 }
 
 /** The gateway's doors for commands. */
@@ -92,6 +94,11 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
     overrides: deps.overrides,
     allowlist: createAllowlistDoor({ config, writer: deps.source.writer, pairing: deps.pairing, channel: deps.channel }),
     restart: deps.restart,
+    subagents: deps.subagents,
+    async subagentLog(run, lines) {
+      const entry = await sessions.get(run.childSessionKey);
+      return entry ? readLog(sessions.transcriptPath(run.childSessionKey, entry), lines) : [];
+    },
     async usage(sessionKey, todayFromMs, monthFromMs) {
       const entry = await sessions.get(sessionKey);
       const own = entry ? await readCalls(sessions.transcriptPath(sessionKey, entry)) : [];

@@ -64,7 +64,8 @@ const send = defineMethod({
     if (!mayAnswer && resolveSendPolicy(ctx.config(), sessionKey, await ctx.sessions.get(sessionKey)) === "deny") throw invalidRequest("send blocked by session policy");
     if (isAbortRequest(text)) {
       const { runIds } = await ctx.conversation.stop(sessionKey, "stop");
-      return { ok: true, aborted: runIds.length > 0, runIds };
+      const subagents = await ctx.subagents.killAll(sessionKey);
+      return { ok: true, aborted: runIds.length > 0 || subagents > 0, runIds };
     }
     const cacheKey = `chat:${params.idempotencyKey}`;
     const ended = ctx.idempotency.get(cacheKey);

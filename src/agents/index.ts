@@ -27,4 +27,5 @@ export type { Skill } from "./skills/index.ts";
 export type { MessageActions, MessageSendRequest } from "./tools/message-tool.ts";
 export type { SessionStatusSource } from "./tools/session-status-tool.ts";
 export { CORE_TOOL_NAMES, TOOL_PROFILES } from "./tool-policy.ts";
+export { createMcpService, type McpService } from "./mcp/service.ts";
 export { createModelService, type ModelServiceOptions } from "./models/index.ts";

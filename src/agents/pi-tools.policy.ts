@@ -82,7 +82,7 @@ function subagentStep(kind: "leaf" | "inner", lists: { readonly allow?: readonly
 function ownerStep(input: ToolPolicyInput, tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }): ToolVerdict {
   if (input.isOwner) return ALLOWED;
   if (tool.ownerOnly) return { kind: "removed", rule: "owner only" };
-  if (!OWNER_TRUST_TOOLS.includes(tool.name)) return ALLOWED;
+  if (!OWNER_TRUST_TOOLS.includes(tool.name) && tool.mcpServer === undefined) return ALLOWED;
   const granted = [...(input.group?.allow ?? []), ...(input.group?.alsoAllow ?? [])];
   return matchesAnyEntry(granted, tool) ? ALLOWED : { kind: "removed", rule: "sender is not an owner" };
 }

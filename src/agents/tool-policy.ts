@@ -31,6 +31,7 @@ export const OWNER_TRUST_TOOLS: readonly string[] = ["exec", "process", "write",
 export interface ToolNameInfo {
   readonly name: string;
   readonly pluginId?: string | undefined;
+  readonly mcpServer?: string | undefined;
 }
 
 const ALIASES: Readonly<Record<string, string>> = { bash: "exec", "apply-patch": "apply_patch" };
@@ -40,13 +41,14 @@ export function matchesToolEntry(entry: string, tool: ToolNameInfo): boolean {
   const wanted = ALIASES[entry.trim().toLowerCase()] ?? entry.trim().toLowerCase();
   const name = tool.name.toLowerCase();
   if (wanted === "*") return true;
+  if (wanted === "group:mcp") return tool.mcpServer !== undefined;
   if (wanted === "group:plugins") return tool.pluginId !== undefined;
   if (wanted === "group:openclaw") {
-    return tool.pluginId === undefined && !GROUPS["group:fs"]?.includes(name) && !GROUPS["group:runtime"]?.includes(name);
+    return tool.pluginId === undefined && tool.mcpServer === undefined && !GROUPS["group:fs"]?.includes(name) && !GROUPS["group:runtime"]?.includes(name);
   }
   const group = GROUPS[wanted];
   if (group) return group.includes(name);
-  if (wanted === tool.pluginId) return true;
+  if (wanted === tool.pluginId || wanted === tool.mcpServer?.toLowerCase()) return true;
   if (wanted === "exec" && name === "apply_patch") return true;
   if (!wanted.includes("*")) return wanted === name;
   return new RegExp(`^${wanted.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`).test(name);

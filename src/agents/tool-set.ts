@@ -62,6 +62,8 @@ export interface ToolSetOptions extends ToolSources {
   readonly docsDir: string | undefined;
   readonly bundledSkillsDir: string;
   readonly jobs: ProcessJobs;
+  /** Tools of the MCP servers that are connected. */
+  readonly mcpTools: () => AgentTool[];
 }
 
 export interface RemovedTool {
@@ -91,8 +93,8 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
     const isIsolated = sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main");
     const offered: AgentTool[] = [];
     const removed: RemovedTool[] = [];
-    for (const tool of [...buildTools(options, cfg, agent, request, sends), ...webTools(cfg)]) {
-      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, subagent }, tool);
+    for (const tool of [...buildTools(options, cfg, agent, request, sends), ...webTools(cfg), ...options.mcpTools()]) {
+      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, subagent }, { ...tool, ...(tool.source?.kind === "mcp" ? { mcpServer: tool.source.server } : {}) });
       if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
       else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });
       else if (isIsolated && HOST_TOOLS.has(tool.name) && !(request.elevated && ELEVATED_TOOLS.has(tool.name))) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });

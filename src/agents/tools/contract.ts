@@ -25,7 +25,7 @@ export interface AgentTool {
   readonly description: string;
   readonly parameters: TSchema;
   readonly ownerOnly?: boolean | undefined;
-  readonly source?: { readonly kind: "core" } | { readonly kind: "plugin"; readonly pluginId: string } | undefined;
+  readonly source?: { readonly kind: "core" } | { readonly kind: "plugin"; readonly pluginId: string } | { readonly kind: "mcp"; readonly server: string } | undefined;
   /** Renames aliases, parses stringified values; unknown keys may stay, they are dropped. */
   prepare?(args: Record<string, unknown>): Record<string, unknown>;
   /** Arguments match `parameters`. A thrown error becomes an error result with its message. */

@@ -25,6 +25,8 @@ async function seed(world: RunWorld, messages: readonly object[]): Promise<void>
   await writeFile(world.path, [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
+const LONG = Array.from({ length: 10 }, (_, i) => [user(`q${i} ${"x".repeat(3000)}`), answer("a")]).flat();
+
 describe("a full conversation", () => {
   it("is compacted after the answer is out, once, and goes on with the summary", async () => {
     let answered = false;
@@ -74,14 +76,14 @@ describe("a full conversation", () => {
         if (isSummary(context)) return { text: "S" };
         if (lastText(context).startsWith("toolResult")) return { text: "NO_REPLY" };
         if (flush.test(lastText(context))) return { calls: [{ id: "w", name: "write", arguments: { path: "memory/x.md" } }] };
-        return { text: "ok", totalTokens: lastText(context).includes("three") ? 9000 : 500 };
+        return { text: "ok", totalTokens: lastText(context).startsWith("user: three") ? 9000 : 500 };
       },
     });
-    await world.say("one");
+    await world.say(`one ${"x".repeat(20_000)}`);
     await world.say("two");
     expect(world.requests).toHaveLength(2);
     const blocks: string[] = [];
-    const result = await world.say("three", { onPartialReply: (text) => blocks.push(text) });
+    const result = await world.say(`three ${"x".repeat(20_000)}`, { onPartialReply: (text) => blocks.push(text) });
     expect(result.answeredWith).toEqual(["ok"]);
     expect(blocks.join()).toBe("ok");
     const asked = world.requests.map(lastText).filter((text) => flush.test(text));
@@ -93,7 +95,9 @@ describe("a full conversation", () => {
     expect(spoken(world.requests[3] as Context).slice(0, 5)).toEqual(spoken(world.requests[2] as Context));
     world.restart();
     await world.say("four");
-    expect(spoken(world.requests.at(-1) as Context)).toEqual(["user: one", "assistant: ok", "user: two", "assistant: ok", "user: three", "assistant: ok", "user: four"]);
+    expect(spoken(world.requests.at(-1) as Context)).toEqual([
+      expect.stringMatching(/^user: one/), "assistant: ok", "user: two", "assistant: ok", expect.stringMatching(/^user: three/), "assistant: ok", "user: four",
+    ]);
     await world.say("three again");
     expect(world.requests.map(lastText).filter((text) => flush.test(text))).toHaveLength(1);
   });
@@ -104,8 +108,17 @@ describe("a full conversation", () => {
     ["the run may not write", { tools: [] }, {}],
   ])("saves no memories when %s", async (_name, more, config) => {
     await using world = await createRunWorld({ tools: [WRITE], config: config ?? {}, reply: () => ({ text: "ok", totalTokens: 9000 }) });
+    await seed(world, LONG);
     await world.say("one", more);
     expect(world.requests).toHaveLength(1);
+  });
+
+  it("in a window that the prompt nearly fills by itself is left alone", async () => {
+    await using world = await createRunWorld({ tools: [WRITE], reply: () => ({ text: "ok", totalTokens: 15_000 }) });
+    await world.say("hi");
+    await world.say("hi again");
+    expect(world.requests).toHaveLength(2);
+    expect(world.events.some((event) => event.stream === "compaction")).toBe(false);
   });
 
   it("takes the flush's own texts and threshold from the configuration", async () => {
@@ -113,6 +126,7 @@ describe("a full conversation", () => {
       tools: [WRITE], reply: () => ({ text: "NO_REPLY ok", totalTokens: 6500 }),
       config: { agents: { defaults: { compaction: { memoryFlush: { prompt: "Save to YYYY-MM-DD, then NO_REPLY.", systemPrompt: "Quick.", softThresholdTokens: 4000 } } } } },
     });
+    await seed(world, LONG);
     await world.say("one");
     expect(lastText(world.requests[1] as Context)).toMatch(/^user: Quick\.\n\nSave to \d{4}-\d\d-\d\d, then NO_REPLY\.\nCurrent time: /);
   });

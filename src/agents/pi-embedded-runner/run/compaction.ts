@@ -3,6 +3,7 @@ import type { PiModules } from "../../pi.ts";
 import { rewriteBranch } from "../branch-rewrite.ts";
 import { compactEmbeddedPiSessionDirect, cutHistory, resolveCompactionSettings, type CompactionOutcome } from "../compact.ts";
 import { postCompactionEvent, readAgentsMd } from "../compaction-appendix.ts";
+import { planCompaction } from "../compaction-plan.ts";
 import type { RunnerDeps } from "../deps.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
 import { cutResult, overflowResultChars } from "../tool-result-guard.ts";
@@ -22,7 +23,9 @@ export interface RunCompaction {
   readonly count: () => number;
   /** Times that something was tried after the provider refused the conversation as too long. */
   readonly attempts: () => number;
-  /** After a finished turn of `total` tokens; undefined when that is below the threshold. */
+  /** Whether there is anything older than what a compaction keeps. */
+  isPossible(prepared: PreparedModel): boolean;
+  /** After a finished turn of `total` tokens; undefined when that is below the threshold, or nothing can be gained. */
   ifFull(prepared: PreparedModel, total: number): Promise<CompactionOutcome | undefined>;
   /** Makes the refused conversation shorter, by harder means each time. false: nothing is left to take away. */
   afterOverflow(prepared: PreparedModel): Promise<boolean>;
@@ -78,6 +81,10 @@ export function createRunCompaction(input: RunCompactionInput): RunCompaction {
     return shortened || outcome.kind === "compacted";
   }
 
+  function isPossible(prepared: PreparedModel): boolean {
+    return planCompaction(manager.getBranch(), settings(prepared).keepRecentTokens) !== undefined;
+  }
+
   const stages: Stage[] = [
     async (prepared) => cutResults(overflowResultChars(prepared.contextTokens)),
     async (prepared) => (await compact(prepared, "overflow", 0.5)).kind === "compacted",
@@ -89,9 +96,11 @@ export function createRunCompaction(input: RunCompactionInput): RunCompaction {
   return {
     count: () => count,
     attempts: () => attempts,
+    isPossible,
     async ifFull(prepared, total) {
       const { thresholdTokens } = settings(prepared);
-      return thresholdTokens !== undefined && total > thresholdTokens ? compact(prepared, "threshold", 1) : undefined;
+      if (thresholdTokens === undefined || total <= thresholdTokens || !isPossible(prepared)) return undefined;
+      return compact(prepared, "threshold", 1);
     },
     async afterOverflow(prepared) {
       for (let stage = stages.shift(); stage; stage = stages.shift()) {

@@ -26,7 +26,7 @@ export async function keepRoom(input: KeepRoomInput): Promise<void> {
   const { deps, params, transcript, prepared, compaction } = input;
   const total = input.lastTotal ?? contextTokens(transcript.manager.getBranch()) + estimateTokensFromChars(input.systemPrompt.length);
   const config = deps.config();
-  if (isSoon(total, prepared)) {
+  if (isSoon(total, prepared) && compaction.isPossible(prepared)) {
     const entry = await deps.sessions.get(params.sessionKey);
     const isDue = needsMemoryFlush({ config, params, entry, windowTokens: prepared.contextTokens, totalTokens: total });
     if (isDue && (await isWorkspaceWritable(config, params.agent.workspaceDir))) await flushMemory(input, entry?.compactionCount ?? 0);

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "@mariozechner/pi-ai";
 import { describe, expect, it } from "vitest";
@@ -264,4 +264,19 @@ describe("a transcript whose tool calls and results do not match", () => {
     expect((await world.lines()).filter((line) => line["type"] === "message")).toHaveLength(7);
     expect(spoken(world.requests[0] as Context).join()).not.toContain("STATUS");
   });
+});
+
+it.runIf(process.platform === "linux")("a conversation of 20 MB: the first turn reads the end of the file, the next ones next to nothing", async () => {
+  await using world = await createRunWorld({ reply: () => ({ text: "ok", totalTokens: 100 }), contextTokens: 200_000 });
+  await seed(world, Array.from({ length: 1000 }, (_, i) => (i % 2 ? answer("a".repeat(20_000)) : user(`q${i} ${"x".repeat(20_000)}`))));
+  const read = async (): Promise<number> => Number(/rchar: (\d+)/.exec(await readFile("/proc/self/io", "utf8"))?.[1]);
+  const costs: number[] = [];
+  for (const text of ["one", "two", "three"]) {
+    const before = await read();
+    await world.say(text);
+    costs.push((await read()) - before);
+  }
+  expect(costs[0]).toBeLessThan(4_000_000);
+  expect(costs[1]).toBeLessThan(300_000);
+  expect(costs[2]).toBeLessThan(300_000);
 });

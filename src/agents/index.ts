@@ -1,6 +1,8 @@
 export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions } from "./runtime.ts";
 export type { ExecOverrides, RunRequest } from "./tool-set.ts";
 export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
+export type { GatewayActions } from "./tools/gateway-tool.ts";
+export type { AgentTool } from "./tools/contract.ts";
 export type { SessionActions, SessionSendRequest, SessionSendResult } from "./tools/sessions/contract.ts";
 export { findSubagent } from "./tools/sessions/subagent-tools.ts";
 export { createSubagentRegistry } from "./subagents/registry.ts";

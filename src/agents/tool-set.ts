@@ -15,6 +15,7 @@ import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
 import { createExecTool } from "./tools/exec-tool.ts";
 import { createFileAccess, type FileAccess } from "./tools/file-access.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
+import { createGatewayTool, type GatewayActions } from "./tools/gateway-tool.ts";
 import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
 import type { ProcessJobs } from "./tools/process-jobs.ts";
 import { createProcessTool } from "./tools/process-tool.ts";
@@ -48,6 +49,7 @@ export interface ToolSources {
   readonly statusSource: SessionStatusSource;
   readonly cronActions: CronActions;
   readonly sessionActions: SessionActions;
+  readonly gatewayActions: GatewayActions;
   /** How many agents stand above a session; 0 for one that a person speaks with. */
   readonly spawnDepth: (sessionKey: string) => number;
   /** For what the model wants from the web. */
@@ -125,6 +127,7 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
     ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),
     createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sends }),
+    createGatewayTool({ actions: options.gatewayActions, sessionKey }),
     ...sessionTools(options, cfg, agent, request),
     createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner }),
   ];

@@ -21,12 +21,14 @@ import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from
 import { createSessionService } from "../sessions/index.ts";
 import { createAdmission, pairingText } from "./admission.ts";
 import type { GatewayContext } from "./context.ts";
+import { createGatewayActions } from "./gateway-actions.ts";
 import { createHealthService } from "./health.ts";
 import { createGatewayCron, cronActions } from "./cron.ts";
 import { createGatewayHeartbeats } from "./heartbeats.ts";
 import { createChatCompletionsSurface } from "./http/v1-chat.ts";
 import { createModelsSurface } from "./http/v1-models.ts";
 import { createResponsesSurface } from "./http/v1-responses.ts";
+import { createToolsInvokeSurface } from "./http/tools-invoke.ts";
 import { createControlUiSurface, createFrontServer, createHttpFrontDoor } from "./http/index.ts";
 import { createIdempotencyCache } from "./idempotency.ts";
 import { listen, loadTls, resolveBindHosts, takeLock } from "./listen.ts";
@@ -240,6 +242,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       sessionActions: createSessionActions({
         config, log: log.child({ subsystem: "sessions" }), sessions, agents: () => agents, conversation: () => conversation, subagents: () => subagents, channel: (id) => channels?.find(id), send: (...args) => send(...args),
       }),
+      gatewayActions: createGatewayActions({ router: () => router, context: () => context }),
       cronActions: cronActions({ cron: () => cron, systemEvents, heartbeats: () => heartbeats, sessions }),
       onJobExit: (sessionKey, text, slug) => {
         systemEvents.push(sessionKey, text, { contextKey: `exec:${slug}` });
@@ -342,6 +345,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     door.register(createResponsesSurface(context, onAgentEvent));
     door.register(createChatCompletionsSurface(context, onAgentEvent));
     door.register(createModelsSurface(context));
+    door.register(createToolsInvokeSurface(context));
     door.register(createControlUiSurface({ config, assetsDir: join(options.packageRoot, "dist", "control-ui"), identity: () => uiIdentity(config(), roots), avatar: (agentId) => avatarOf(config(), roots, agentId) }));
 
     const tls = await loadTls(config());

@@ -37,7 +37,7 @@ const WITHOUT_EFFECT: readonly string[] = [
   "messages.tts", "messages.messagePrefix", "tools.links",
   "tools.media", "tools.exec.safeBins", "tools.exec.safeBinTrustedDirs",
   "tools.exec.safeBinProfiles", "tools.exec.node", "tools.message.broadcast", "tools.message.crossContext.marker",
-  "gateway.nodes", "gateway.tools", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
+  "gateway.nodes", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", 
   "channels.modelByChannel",
 ];

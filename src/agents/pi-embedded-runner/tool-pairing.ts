@@ -4,7 +4,7 @@ import type { ToolResultMessage } from "@mariozechner/pi-ai";
 type Assistant = Extract<AgentMessage, { role: "assistant" }>;
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-export const INTERRUPTED_RESULT_TEXT = "The gateway was restarted while this tool ran; whether it took effect is unknown. It was not run again.";
+export const INTERRUPTED_RESULT_TEXT = "Interrupted: the run was stopped or the gateway restarted while this tool ran; whether it took effect is unknown. It was not run again.";
 
 /**
  * Makes every tool call answered exactly once and every result belong to a call: results are moved behind their call,

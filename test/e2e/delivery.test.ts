@@ -33,7 +33,7 @@ it("commands on Telegram: the menu, pages with buttons, groups, and silence for 
 
   const menu = menuOf(telegram);
   expect(menu).toEqual(expect.arrayContaining(["status", "think", "export_session", "skill", "openclaw_setup"]));
-  expect(menu.filter((name) => ["config", "debug", "bash", "allowlist", "tts", "subagents"].includes(name))).toEqual([]);
+  expect(menu.filter((name) => ["config", "debug", "bash", "allowlist", "tts", "approve"].includes(name))).toEqual([]);
 
   telegram.text("/commands");
   await telegram.waitUntil(() => telegram.sent().length === 1);

@@ -74,10 +74,12 @@ function toShown(run: SubagentRun, index: number, nowMs: number): object {
 /** Number of the list, label or its beginning, run id or its beginning, session key, or `last`. @throws Error */
 export function findSubagent(runs: readonly SubagentRun[], target: string): SubagentRun {
   const wanted = target.replace(/^#/, "");
-  const byIndex = /^\d{1,3}$/.test(wanted) ? runs[Number(wanted) - 1] : undefined;
+  // A number means the list: one that is not in it must not hit an id that happens to begin so.
+  const isIndex = /^\d{1,3}$/.test(wanted);
+  const byIndex = isIndex ? runs[Number(wanted) - 1] : undefined;
   const found = byIndex ?? (wanted === "last" ? runs[0] : undefined)
     ?? runs.find((run) => run.childSessionKey === wanted || run.runId === wanted || run.label === wanted)
-    ?? only(runs.filter((run) => run.runId.startsWith(wanted) || run.label?.toLowerCase().startsWith(wanted.toLowerCase())), target);
+    ?? (isIndex ? undefined : only(runs.filter((run) => run.runId.startsWith(wanted) || run.label?.toLowerCase().startsWith(wanted.toLowerCase())), target));
   if (!found) throw new Error(`There is no sub-agent "${target}". See the list.`);
   return found;
 }

@@ -39,7 +39,7 @@ interface Media {
 }
 
 function replaceOutsideCode(text: string, pattern: RegExp, take: (match: RegExpExecArray, at: number) => void): string {
-  if (!text.includes("[[")) return text;
+  if (!text.includes("[[") || text.search(pattern) < 0) return text; // finding the code blocks is dearer than looking for a tag
   const spans = parseFenceSpans(text);
   let out = "";
   let from = 0;
@@ -57,7 +57,7 @@ function replaceOutsideCode(text: string, pattern: RegExp, take: (match: RegExpE
 
 /** `inline`: media that tags named, by offset in `text`; they come back with those of the lines, in the order of the text. */
 function takeMediaLines(text: string, inline: readonly Media[]): { text: string; media: Media[] } {
-  if (!text.includes("MEDIA:")) return { text, media: [...inline] };
+  if (!/^[ \t]*MEDIA:/m.test(text)) return { text, media: [...inline] };
   const spans = parseFenceSpans(text);
   const media: Media[] = [];
   const kept: string[] = [];

@@ -48,7 +48,7 @@ const config: UserConfig = {
   clean: false,
   dts: false,
   plugins: [lazyJiti, lightHttp],
-  deps: { neverBundle: [/^jiti$/, ...optional], onlyBundle: false },
+  deps: { neverBundle: [/^jiti$/, "@lydell/node-pty", ...optional], onlyBundle: false },
 };
 
 export default defineConfig(config);

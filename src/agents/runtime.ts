@@ -108,7 +108,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
     images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
   };
-  const toolSet: ToolSet = createToolSet({ ...options, jobs, mcpTools: () => options.mcp.tools() });
+  const toolSet: ToolSet = createToolSet({ ...options, jobs, pi: () => deps.pi(), mcpTools: () => options.mcp.tools() });
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
   const seeded = new Set<string>();
 

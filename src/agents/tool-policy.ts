@@ -10,7 +10,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "group:automation": ["cron", "gateway"],
   "group:nodes": ["nodes"],
   "group:agents": ["agents_list"],
-  "group:media": ["image", "tts"],
+  "group:media": ["image", "pdf", "tts"],
 };
 
 export const CORE_TOOL_NAMES: readonly string[] = Object.values(GROUPS).flat();

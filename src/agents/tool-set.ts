@@ -8,7 +8,8 @@ import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.t
 import type { MessagingSend } from "./pi-embedded-runner/run/types.ts";
 import { resolveSandboxInfo } from "./pi-embedded-runner/sandbox-info.ts";
 import { judgeTool } from "./pi-tools.policy.ts";
-import { formatModelRef, type ModelRef } from "./models/types.ts";
+import { formatModelRef, type ModelRef, type ModelService } from "./models/types.ts";
+import type { PiModules } from "./pi.ts";
 import { createApplyPatchTool } from "./tools/apply-patch/tool.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
@@ -16,6 +17,8 @@ import { createExecTool } from "./tools/exec-tool.ts";
 import { createFileAccess, type FileAccess } from "./tools/file-access.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
 import { createGatewayTool, type GatewayActions } from "./tools/gateway-tool.ts";
+import { createImageTool } from "./tools/media/image-tool.ts";
+import { createPdfTool } from "./tools/media/pdf-tool.ts";
 import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
 import type { ProcessJobs } from "./tools/process-jobs.ts";
 import { createProcessTool } from "./tools/process-tool.ts";
@@ -64,6 +67,8 @@ export interface ToolSetOptions extends ToolSources {
   readonly docsDir: string | undefined;
   readonly bundledSkillsDir: string;
   readonly jobs: ProcessJobs;
+  readonly models: ModelService;
+  readonly pi: () => Promise<PiModules>;
   /** Tools of the MCP servers that are connected. */
   readonly mcpTools: () => AgentTool[];
 }
@@ -127,10 +132,26 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
     ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),
     createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sends }),
+    ...imageTool(options, cfg, agent, access, request.model),
+    createPdfTool({ access, fetch: options.fetch }),
     createGatewayTool({ actions: options.gatewayActions, sessionKey }),
     ...sessionTools(options, cfg, agent, request),
     createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner }),
   ];
+}
+
+const DEFAULT_IMAGE_SIDE_PX = 1200;
+/** Providers whose chat models cannot see, and the model of theirs that can. Source: spec tools-and-automation §1.6. */
+const SIGHTED: Readonly<Record<string, string>> = { minimax: "minimax/MiniMax-VL-01", "minimax-cn": "minimax-cn/MiniMax-VL-01", zai: "zai/glm-4.6v" };
+
+function imageTool(options: ToolSetOptions, cfg: OpenClawConfig, agent: ResolvedAgent, access: FileAccess, model: ModelRef): AgentTool[] {
+  const configured = cfg.agents?.defaults?.imageModel;
+  const listed = typeof configured === "string" ? [configured] : [configured?.primary, ...(configured?.fallbacks ?? [])];
+  const paired = SIGHTED[model.provider];
+  const candidates = [...listed, paired].filter((name): name is string => name !== undefined && name !== "");
+  if (candidates.length === 0) return [];
+  const { fetch, models, pi } = options;
+  return [createImageTool({ access, fetch, models, pi, candidates, agentId: agent.id, maxSidePx: cfg.agents?.defaults?.imageMaxDimensionPx ?? DEFAULT_IMAGE_SIDE_PX })];
 }
 
 function sessionTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: ResolvedAgent, request: Omit<RunRequest, "prompt" | "onAgentEvent">): AgentTool[] {

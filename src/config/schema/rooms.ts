@@ -30,7 +30,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
 /** Parts of honoured sections that have no effect yet; `*` stands for any one key or list item. */
 const WITHOUT_EFFECT: readonly string[] = [
   ...["agents.defaults", "agents.list.*"].flatMap((agent) => [
-    `${agent}.memorySearch`, `${agent}.imageModel`, `${agent}.cliBackends`,
+    `${agent}.memorySearch`, `${agent}.cliBackends`,
     `${agent}.timeFormat`, `${agent}.mediaMaxMb`,
   ]),
   "session.threadBindings",

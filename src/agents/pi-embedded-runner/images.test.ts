@@ -47,6 +47,13 @@ describe("images that a message names", () => {
     expect(findImageRefs(text, true).map((ref) => ref.path)).toEqual(paths);
   });
 
+  it.each([" (", "(/", "[media attached: ", "[Image: source: ", "[media attached: x (", "[media attached: a] ", "[Image: source: b] ", "file://", "/a.png(", "./"])("a text that repeats %j is read in no time", (part) => {
+    const text = part.repeat(400_000 / part.length);
+    const before = process.cpuUsage().user;
+    for (const isFromPerson of [true, false]) findImageRefs(`[media attached: ${text}`, isFromPerson);
+    expect((process.cpuUsage().user - before) / 1000).toBeLessThan(1500);
+  });
+
   it("a tool's output names images by media notes only", () => {
     expect(findImageRefs("saw ./a.png\n[media attached: /m/b.png (image/png)]", false).map((ref) => ref.path)).toEqual(["/m/b.png"]);
   });

@@ -8,7 +8,7 @@ import { createImageWorker, toModelImage } from "../../../media/index.ts";
 import { expandPath } from "../../../routing/index.ts";
 import { countDroppedImages, findImageRefs, type ImageRef } from "./image-refs.ts";
 
-const MAX_CACHED_CHARS = 48 * 1024 * 1024;
+const MAX_CACHED_CHARS = 24 * 1024 * 1024;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const DROPPED_TEXT = "[image no longer in context]";
 

@@ -238,7 +238,7 @@ it("shell commands from a chat need their switch and elevated rights, and run on
   expect(await say(stranger, "/help")).not.toMatch(/\/bash|\/config|\/debug|\/approve/);
 
   await using g = await startTestGateway({
-    config: { ...model.config, ...agents(), commands: { bash: true, bashForegroundMs: 300 }, tools: { elevated: { allowFrom: { webchat: ["gateway-client"] } }, exec: { security: "allowlist" } } },
+    config: { ...model.config, ...agents(), commands: { bash: true, bashForegroundMs: 1000 }, tools: { elevated: { allowFrom: { webchat: ["gateway-client"] } }, exec: { security: "allowlist" } } },
   });
   await using client = await connectClient(g.url, g.token);
   expect(await say(client, "! echo hi")).toContain("needs an approval");

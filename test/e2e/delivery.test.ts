@@ -111,7 +111,7 @@ it("status reactions follow the run, also of a message that waits, and go away w
   await using telegram = await startFakeTelegram();
   await using model = await startMockModel((mock) => {
     mock.on({ userMessage: /more/ }, { content: "more done" });
-    mock.on({ hasToolResult: false }, { toolCalls: [{ name: "exec", arguments: JSON.stringify({ command: "sleep 0.3" }) }] });
+    mock.on({ hasToolResult: false }, { toolCalls: [{ name: "exec", arguments: JSON.stringify({ command: "sleep 1.2" }) }] });
     mock.on({ hasToolResult: true }, { content: "done" });
   });
   await using _g = await start(telegram, model, {

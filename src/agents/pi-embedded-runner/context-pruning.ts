@@ -5,6 +5,7 @@ import { parseDurationMs } from "../../infra/duration.ts";
 import type { ModelRef } from "../models/types.ts";
 import { CHARS_PER_TOKEN, IMAGE_CHARS } from "../output/tokens.ts";
 import { matchesAnyEntry } from "../tool-policy.ts";
+import { findImageRefs } from "./run/image-refs.ts";
 import { resultText } from "./tool-result-guard.ts";
 
 export interface PruningSettings {
@@ -105,7 +106,7 @@ function candidateIndexes(messages: readonly AgentMessage[], end: number, { keep
 }
 
 function hasImage(message: ToolResultMessage): boolean {
-  return message.content.some((block) => block.type === "image" || /\[media attached: .* \(image\//.test(block.text));
+  return message.content.some((block) => block.type === "image" || findImageRefs(block.text, false).length > 0);
 }
 
 function softTrim(text: string, { maxChars, headChars, tailChars }: PruningSettings["softTrim"]): string | undefined {

@@ -80,7 +80,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
     const turn = options.reply(context, requests.length);
     const writer = createMessageWriter(pi.ai, model, Date.now());
     writer.message.usage = { ...writer.message.usage, input: turn.totalTokens ?? 0, totalTokens: turn.totalTokens ?? 0 };
-    if (turn.error !== undefined) writer.fail(turn.error, false);
+    if (turn.error !== undefined) writer.fail(turn.error, turn.error === "aborted");
     else {
       if (turn.text !== undefined) writer.text(turn.text);
       for (const call of turn.calls ?? []) writer.toolCall(call);

@@ -102,6 +102,23 @@ describe("a full conversation", () => {
     expect(world.requests.map(lastText).filter((text) => flush.test(text))).toHaveLength(1);
   });
 
+  it("asks again after the next turn when a person stops the flush", async () => {
+    const stop = new AbortController();
+    await using world = await createRunWorld({
+      tools: [WRITE],
+      reply: (context, call) => {
+        if (call === 2) stop.abort();
+        return { text: "NO_REPLY ok", totalTokens: 9000, ...(call === 2 ? { error: "aborted" } : {}) };
+      },
+    });
+    await seed(world, LONG);
+    await world.say("one", { signal: stop.signal });
+    expect(world.entry.memoryFlushCompactionCount).toBeUndefined();
+    await world.say("two");
+    expect(world.entry.memoryFlushCompactionCount).toBe(0);
+    expect(world.requests).toHaveLength(4);
+  });
+
   it.each<[string, Parameters<RunWorld["say"]>[1], Parameters<typeof createRunWorld>[0]["config"]]>([
     ["it is switched off", {}, { agents: { defaults: { compaction: { memoryFlush: { enabled: false } } } } }],
     ["the run is a heartbeat", { heartbeat: { discard: () => false, hideToolErrors: false } }, {}],

@@ -52,6 +52,7 @@ async function flushMemory({ deps, params, transcript, ask }: KeepRoomInput, com
   if (leaf === null) manager.resetLeaf();
   else manager.branch(leaf);
   manager.appendCustomEntry(FLUSH_MARKER, { timestamp: at });
+  if (result.messages.at(-1)?.stopReason === "aborted") return; // stopped by the person or the gateway's end: asked again after the next turn
   if (result.error !== undefined) deps.log.warn("memories could not be saved before compaction", { sessionKey: params.sessionKey, error: result.error });
   await deps.sessions.update(params.sessionKey, { memoryFlushAt: at, memoryFlushCompactionCount: compactionCount });
 }

@@ -1,0 +1,15 @@
+export { analyzeCommand, filesOf, judgeAllowlist, pathsToRemember, rebuildCommand } from "./analyze.ts";
+export type { Analysis } from "./analyze.ts";
+export { ApprovalsFileError, createApprovalsStore, effectiveModes, fullFallbacks, parseApprovals, approvalsPath } from "./approvals-file.ts";
+export type { AgentApprovals, ApprovalsFile, ApprovalsStore } from "./approvals-file.ts";
+export { takeFingerprint } from "./binding.ts";
+export type { BindingInput } from "./binding.ts";
+export { showCommand } from "./display.ts";
+export { asAsk, asDecision, asSecurity, stricterAsk, stricterSecurity } from "./modes.ts";
+export type { Decision, ExecAsk, ExecHost, ExecSecurity } from "./modes.ts";
+export { findObfuscation } from "./obfuscation.ts";
+export { ApprovalRequestError, createApprovalRequests } from "./requests.ts";
+export type { ApprovalOutcome, ApprovalRequest, ApprovalRequests, PendingApproval, ResolvedApproval } from "./requests.ts";
+export type { Surroundings } from "./resolve-executable.ts";
+export { DEFAULT_SAFE_BINS } from "./safe-bins.ts";
+export type { SafeBinSettings } from "./safe-bins.ts";

@@ -4,7 +4,7 @@ import { defineConfig, type UserConfig } from "tsdown";
 /** Optional packages that bundled SDKs try to load; absent ones stay unresolved imports that are never reached. */
 const optional = [
   "@silvia-odwyer/photon-node", "koffi", "@mariozechner/clipboard", "sharp", "jimp", "audio-decode", "link-preview-js", "zlib-sync", "bufferutil",
-  "utf-8-validate", "encoding", "@opentelemetry/api",
+  "utf-8-validate", "encoding", "@opentelemetry/api", "canvas",
 ];
 
 const SHIM = "\0lazy-jiti";
@@ -48,7 +48,7 @@ const config: UserConfig = {
   clean: false,
   dts: false,
   plugins: [lazyJiti, lightHttp],
-  deps: { neverBundle: [/^jiti$/, "@lydell/node-pty", ...optional], onlyBundle: false },
+  deps: { neverBundle: [/^jiti$/, "@lydell/node-pty", "playwright-core", ...optional], onlyBundle: false },
 };
 
 export default defineConfig(config);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { BrowserService } from "../browser/index.ts";
 import type { GroupToolPolicy } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
@@ -13,6 +14,7 @@ import type { PiModules } from "./pi.ts";
 import { createApplyPatchTool } from "./tools/apply-patch/tool.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
+import { createBrowserTool } from "./tools/browser-tool.ts";
 import { createExecTool } from "./tools/exec-tool.ts";
 import { createFileAccess, type FileAccess } from "./tools/file-access.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
@@ -53,6 +55,7 @@ export interface ToolSources {
   readonly cronActions: CronActions;
   readonly sessionActions: SessionActions;
   readonly gatewayActions: GatewayActions;
+  readonly browser: BrowserService;
   /** How many agents stand above a session; 0 for one that a person speaks with. */
   readonly spawnDepth: (sessionKey: string) => number;
   /** For what the model wants from the web. */
@@ -134,6 +137,7 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sends }),
     ...imageTool(options, cfg, agent, access, request.model),
     createPdfTool({ access, fetch: options.fetch }),
+    ...(options.browser.isEnabled() ? [createBrowserTool({ browser: options.browser, access })] : []),
     createGatewayTool({ actions: options.gatewayActions, sessionKey }),
     ...sessionTools(options, cfg, agent, request),
     createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner }),

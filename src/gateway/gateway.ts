@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { createAgentRuntime, createMcpService, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
 import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
+import { createBrowserService, type BrowserServiceOptions } from "../browser/index.ts";
 import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
 import { createTelegramPlugin } from "../channels/telegram/index.ts";
 import { createConfigOverrides, createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
@@ -78,6 +79,8 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
   /** Origins that the guarded fetch may reach although they are private; for tests. */
   readonly fetchAllowOrigins?: readonly string[] | undefined;
+  /** Further flags and environment of the agent's browser; for tests. */
+  readonly browserLaunch?: BrowserServiceOptions["launch"];
   /** false: no single-instance lock (several gateways in one test process). */
   readonly lock?: boolean | undefined;
   readonly channels?: boolean | undefined;
@@ -225,8 +228,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
     const mcp = createMcpService({ config, clock, log: log.child({ subsystem: "mcp" }), version: options.version });
     cleanups.push(() => mcp.close());
+    const browser = createBrowserService({ config, env, stateDir: paths.stateDir, clock, log: log.child({ subsystem: "browser" }), allowOrigins: options.fetchAllowOrigins ?? [], launch: options.browserLaunch });
+    cleanups.push(() => browser.close());
     const agents: AgentRuntime = createAgentRuntime({
-      config, models, mcp, roots, clock, log: log.child({ subsystem: "agent" }), env,
+      config, models, mcp, browser, roots, clock, log: log.child({ subsystem: "agent" }), env,
       docsDir: existing(join(options.packageRoot, "docs", "en")), bundledSkillsDir: env["OPENCLAW_BUNDLED_SKILLS_DIR"] ?? join(options.packageRoot, "skills"),
       messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch }),
       messageChannels: () => (channels?.plugins ?? []).map((plugin) => plugin.id),

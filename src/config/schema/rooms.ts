@@ -21,6 +21,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
   "commands",
   "session",
   "cron",
+  "browser",
   "mcp",
   "gateway",
   "channels",

@@ -1,0 +1,2 @@
+export { createBrowserService, type BrowserService, type BrowserServiceOptions } from "./service.ts";
+export { ACT_KINDS, type ActRequest } from "./act.ts";

@@ -106,9 +106,9 @@ export function createCronService(options: CronServiceOptions): CronService {
   function tick(): Promise<void> {
     ticking ??= round()
       .catch((err: unknown) => log.error("cron round failed", { err }))
-      .finally(async () => {
+      .then(() => {
         ticking = undefined;
-        await arm();
+        return arm();
       });
     return ticking;
   }
@@ -120,7 +120,7 @@ export function createCronService(options: CronServiceOptions): CronService {
     // Who is due is decided before anything is computed anew: a job must not lose its turn to a recalculation.
     const due = jobs.filter((job) => isDue(job)).toSorted((a, b) => (a.state.nextRunAtMs ?? 0) - (b.state.nextRunAtMs ?? 0));
     const free = Math.max(0, Math.max(1, config().cron?.maxConcurrentRuns ?? 1) - running.size);
-    for (const job of due.slice(0, free)) begin(job);
+    for (const job of due.slice(0, free)) void begin(job);
     await options.sweep().catch((err: unknown) => log.warn("sessions of past cron runs not swept", { err }));
   }
 

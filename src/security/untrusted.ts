@@ -4,7 +4,7 @@ const MARKER = "EXTERNAL_UNTRUSTED_CONTENT";
 /** What looks like one of the brackets, or like nothing at all, to a reader and perhaps to a model. */
 const OPENERS = "<\uFF1C\u2039\u3008\u27E8\uFE64\u2329\u276C\u2770";
 const CLOSERS = ">\uFF1E\u203A\u3009\u27E9\uFE65\u232A\u276D\u2771";
-const INVISIBLE = /[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\u{E0000}-\u{E0FFF}]/gu;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 /** Between the words of the marker anything may stand that separates words, also with the backslashes of Markdown. */
 const GAP = "[\\s_\\-\\\\.\u2010-\u2015\u2212\uFF3F]*";
 const WORDS = ["EXTERNAL", "UNTRUSTED", "CONTENT"].join(GAP);

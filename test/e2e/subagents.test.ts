@@ -91,7 +91,7 @@ it("in a chat the result is a message, once, and part of the conversation", asyn
   telegram.text("do it please");
   await telegram.waitUntil(() => telegram.sent().length === 2);
   expect(telegram.sent().map((message) => message.text)).toEqual(expect.arrayContaining(["Working on it.", "✅ Subagent main finished\n\nIt is done."]));
-  await expect.poll(async () => JSON.stringify(await g.gateway.context.subagents.list("agent:main:main", 60_000))).toContain('"cleanupHandled":true');
+  await expect.poll(() => JSON.stringify(g.gateway.context.subagents.list("agent:main:main", 60_000))).toContain('"cleanupHandled":true');
 });
 
 it("fifty at once all come back, each once, and limits are said", async () => {

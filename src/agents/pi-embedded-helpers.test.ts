@@ -7,6 +7,8 @@ describe("why a model call failed", () => {
     ["This model's maximum context length is 8192 tokens", "context_overflow"],
     ["404 model `gpt-9` not found", "model_not_found"],
     ["429 Too Many Requests", "rate_limit"],
+    ["ThrottlingException: Too many tokens, please wait before trying again.", "rate_limit"],
+    ["too many tokens in the request", "context_overflow"],
     ["overloaded_error: Overloaded", "rate_limit"],
     ["500 Internal Server Error", "timeout"],
     ["529 overloaded", "timeout"],

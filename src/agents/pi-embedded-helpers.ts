@@ -5,7 +5,7 @@ const MAX_BILLING_TEXT = 512;
 const MAX_SHOWN_TEXT = 600;
 
 const TESTS: readonly (readonly [FailoverReason, RegExp])[] = [
-  ["context_overflow", /context (?:length|window)|prompt is too long|maximum context|too many (?:input )?tokens|input (?:is )?too long|exceeds? the (?:model's )?(?:context|maximum)|request_too_large|context_length_exceeded/i],
+  ["context_overflow", /context (?:length|window)|prompt is too long|maximum context|too many (?:input )?tokens(?!.*(?:wait|per minute|try again|rate))|input (?:is )?too long|exceeds? the (?:model's )?(?:context|maximum)|request_too_large|context_length_exceeded/i],
   ["model_not_found", /model[^.]{0,60}(?:not found|does not exist|not exist|unknown)|unknown model|no such model|model_not_found|not_found_error/i],
   ["timeout", /\b(?:500|502|503|504|521|522|523|524|529)\b|internal server error|bad gateway|service unavailable|gateway time-?out|api_error/i],
   ["rate_limit", /\b429\b|rate.?limit|too many requests|overloaded|resource.?exhausted|quota (?:exceeded|reached)|throttl/i],

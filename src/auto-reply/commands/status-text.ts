@@ -31,12 +31,22 @@ export async function buildStatusText(deps: CommandServicesDeps, services: Comma
     contextLine(entry),
     `🧹 Compactions: ${entry?.compactionCount ?? 0}`,
     `🧵 Session: ${sessionKey} • ${entry ? `updated ${formatElapsed(now - entry.updatedAt) ?? "0s"} ago` : "not begun"}`,
+    subagentLine(deps, sessionKey),
     `⚙️ ${runtimeLine(deps, entry, thinking)}`,
     kind === "group" || kind === "channel" ? `👥 Activation: ${entry?.groupActivation ?? "mention"}` : undefined,
     queueLine(deps, entry, services.queueDepth(sessionKey)),
     entry?.sendPolicy === "deny" ? "🔇 Sending is off here (/send on)" : undefined,
   ];
   return lines.filter(Boolean).join("\n");
+}
+
+const RECENT_SUBAGENTS_MS = 30 * 60_000;
+
+function subagentLine(deps: CommandServicesDeps, sessionKey: string): string | undefined {
+  const runs = deps.subagents().list(sessionKey, RECENT_SUBAGENTS_MS);
+  if (runs.length === 0) return undefined;
+  const running = runs.filter((run) => run.endedAt === undefined).length;
+  return `🤖 Subagents: ${running} running${runs.length > running ? `, ${runs.length - running} ended lately` : ""}`;
 }
 
 type Entry = Readonly<SessionEntry> | undefined;

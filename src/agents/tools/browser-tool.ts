@@ -80,7 +80,9 @@ async function perform(browser: BrowserService, access: FileAccess, args: Record
     case "console":
       return foreign({ messages: await browser.console(profile, targetId, optionalString(args, "level")) });
     case "upload": {
-      const paths = Array.isArray(args["paths"]) ? await Promise.all(args["paths"].map((path) => access.forRead(String(path)))) : [];
+      const files = Array.isArray(args["paths"]) ? await Promise.all(args["paths"].map((path) => access.forRead(String(path)))) : [];
+      if (files.some((file) => !file.isOnHost)) throw new Error("Files of a sandbox cannot be uploaded by the browser of the host.");
+      const paths = files.map((file) => file.real);
       if (paths.length === 0) throw new Error("Missing required parameter: paths. Supply correct parameters before retrying.");
       await browser.upload(profile, targetId, { paths, ref: optionalString(args, "ref"), inputRef: optionalString(args, "inputRef"), element: optionalString(args, "element") });
       return toolJson({ ok: true, files: paths.length });

@@ -1,13 +1,26 @@
-import { realpath } from "node:fs/promises";
+import { readFile, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { isErrno } from "../../infra/atomic-file.ts";
+import { ensureDir, isErrno, writeFileAtomic } from "../../infra/atomic-file.ts";
 import { expandPath } from "../../routing/index.ts";
 
+/** Files as a run may touch them: those of the machine, or those of its sandbox. */
 export interface FileAccess {
-  /** The real path to read. @throws Error when it is outside what the run may touch */
-  forRead(path: string): Promise<string>;
-  forWrite(path: string): Promise<string>;
-  display(path: string): string;
+  /** @throws Error when the path is outside what the run may touch */
+  forRead(path: string): Promise<AccessibleFile>;
+  forWrite(path: string): Promise<AccessibleFile>;
+}
+
+/** A file that may be touched; it need not exist. Failures are those of the file system (ENOENT, EISDIR). */
+export interface AccessibleFile {
+  /** Equal for two paths that mean one file. */
+  readonly real: string;
+  /** `real` is a path of this machine that may be opened again later. */
+  readonly isOnHost: boolean;
+  stat(): Promise<{ readonly size: number; readonly mode: number; readonly isDirectory: boolean }>;
+  read(signal?: AbortSignal): Promise<Buffer>;
+  /** In one step, parent folders included; without `mode`, that of the file before. */
+  write(content: string, mode?: number): Promise<void>;
+  remove(): Promise<void>;
 }
 
 export interface FileAccessOptions {
@@ -40,9 +53,26 @@ export function createFileAccess(options: FileAccessOptions): FileAccess {
   }
 
   return {
-    forRead: (path) => check(path, false),
-    forWrite: (path) => check(path, true),
-    display: (path) => path,
+    forRead: async (path) => hostFile(await check(path, false)),
+    forWrite: async (path) => hostFile(await check(path, true)),
+  };
+}
+
+function hostFile(real: string): AccessibleFile {
+  return {
+    real,
+    isOnHost: true,
+    async stat() {
+      const info = await stat(real);
+      return { size: info.size, mode: info.mode & 0o777, isDirectory: info.isDirectory() };
+    },
+    read: (signal) => readFile(real, { signal }),
+    async write(content, mode) {
+      await ensureDir(dirname(real));
+      const kept = mode ?? (await stat(real).then((info) => info.mode & 0o777, () => undefined));
+      await writeFileAtomic(real, content, kept === undefined ? {} : { mode: kept });
+    },
+    remove: () => rm(real),
   };
 }
 

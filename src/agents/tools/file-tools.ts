@@ -1,10 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { Type } from "typebox";
-import { ensureDir, isErrno, writeFileAtomic } from "../../infra/atomic-file.ts";
+import { isErrno } from "../../infra/atomic-file.ts";
 import { optionalNumber, prepareFileArguments, requireString } from "./arguments.ts";
-import { toolText, type AgentTool } from "./contract.ts";
-import type { FileAccess } from "./file-access.ts";
+import { toolText, type AgentTool, type ToolResult } from "./contract.ts";
+import type { AccessibleFile, FileAccess } from "./file-access.ts";
 
 const PAGE_LINES = 2000;
 const PAGE_BYTES = 50 * 1024;
@@ -12,6 +10,7 @@ const MAX_PAGES = 8;
 const MAX_READ_BYTES = 512 * 1024;
 /** Larger files are refused rather than pulled into memory; exec can cut them. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_INLINE_IMAGE_BYTES = 5 * 1024 * 1024;
 
 export interface FileToolOptions {
   readonly access: FileAccess;
@@ -35,18 +34,26 @@ export function createReadTool({ access, contextTokens }: FileToolOptions): Agen
     describe: (args) => String(args["path"] ?? ""),
     async execute(args, { signal }) {
       const path = requireString(args, "path", "file_path");
-      const real = await access.forRead(path);
-      const info = await stat(real).catch((err: unknown) => {
+      const file = await access.forRead(path);
+      const info = await file.stat().catch((err: unknown) => {
         throw isErrno(err, "ENOENT") ? new Error(`ENOENT: no such file or directory, access '${path}'`) : err;
       });
-      if (info.isDirectory()) throw new Error(`${path} is a directory; use exec with ls to list it.`);
+      if (info.isDirectory) throw new Error(`${path} is a directory; use exec with ls to list it.`);
       if (info.size > MAX_FILE_BYTES) throw new Error(`${path} has ${info.size} bytes, too many to read at once; use exec to cut out a part.`);
-      const bytes = await readFile(real, { signal });
+      const bytes = await file.read(signal);
       const mime = sniffImage(bytes);
-      if (mime) return toolText(`Read image file [${mime}]\n[media attached: ${real} (${mime})]`);
+      if (mime) return readImage(file, bytes, mime);
       return toolText(page(bytes.toString("utf8"), optionalNumber(args, "offset"), optionalNumber(args, "limit"), capBytes));
     },
   };
+}
+
+/** An image of the sandbox is handed over as it was read: its path means nothing, or something else, outside. */
+function readImage({ real, isOnHost }: AccessibleFile, bytes: Buffer, mimeType: string): ToolResult {
+  const text = `Read image file [${mimeType}]`;
+  if (isOnHost) return toolText(`${text}\n[media attached: ${real} (${mimeType})]`);
+  if (bytes.length > MAX_INLINE_IMAGE_BYTES) throw new Error(`The image has ${bytes.length} bytes; at most ${MAX_INLINE_IMAGE_BYTES} can be shown. Make a smaller copy.`);
+  return { content: [{ type: "text", text }, { type: "image", data: bytes.toString("base64"), mimeType }] };
 }
 
 function page(text: string, offset = 1, limit: number | undefined, capBytes: number): string {
@@ -93,10 +100,7 @@ export function createWriteTool({ access }: FileToolOptions): AgentTool {
     async execute(args) {
       const path = requireString(args, "path", "file_path");
       const content = requireString(args, "content");
-      const real = await access.forWrite(path);
-      await ensureDir(dirname(real));
-      const mode = await stat(real).then((info) => info.mode & 0o777, () => undefined);
-      await writeFileAtomic(real, content, mode === undefined ? {} : { mode });
+      await (await access.forWrite(path)).write(content);
       return toolText(`Successfully wrote ${Buffer.byteLength(content)} bytes to ${path}`);
     },
   };
@@ -116,17 +120,17 @@ export function createEditTool({ access }: FileToolOptions): AgentTool {
       const oldText = requireString(args, "oldText", "old_string");
       const newText = args["newText"];
       if (typeof newText !== "string") throw new Error("Missing required parameter: newText (newText or new_string). Supply correct parameters before retrying.");
-      const real = await access.forWrite(path);
+      const file = await access.forWrite(path);
       let text: string;
       try {
-        text = await readFile(real, "utf8");
+        text = (await file.read()).toString("utf8");
       } catch (err) {
         if (isErrno(err, "ENOENT")) throw new Error(`File not found: ${path}`, { cause: err });
         throw err;
       }
       const next = replaceOnce(text, oldText, newText, path);
       if (next === text) throw new Error(`No changes made to ${path}. The new text equals the old one.`);
-      await writeFileAtomic(real, next, { mode: (await stat(real)).mode & 0o777 });
+      await file.write(next);
       return toolText(`Successfully replaced text in ${path}.`);
     },
   };

@@ -1,20 +1,19 @@
-import { readFile, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { Type } from "typebox";
-import { ensureDir, isErrno, writeFileAtomic } from "../../../infra/atomic-file.ts";
+import { isErrno } from "../../../infra/atomic-file.ts";
 import { requireString } from "../arguments.ts";
 import { toolText, type AgentTool } from "../contract.ts";
-import type { FileAccess } from "../file-access.ts";
+import type { AccessibleFile, FileAccess } from "../file-access.ts";
 import { applyChunks } from "./apply.ts";
 import { parsePatch, type PatchHunk } from "./parse.ts";
 
 interface Change {
   readonly mark: "A" | "M" | "D";
   readonly shown: string;
-  readonly real: string;
+  readonly file: AccessibleFile;
   /** undefined: the file goes. */
   readonly content: string | undefined;
-  readonly mode: number | undefined;
+  /** Of a file that moves; else it keeps its own. */
+  readonly mode?: number | undefined;
 }
 
 /** Changes several files by one patch: all of it is worked out before the first file is touched. */
@@ -39,20 +38,20 @@ export function createApplyPatchTool({ access }: { readonly access: FileAccess }
 }
 
 async function plan(access: FileAccess, hunk: PatchHunk): Promise<Change[]> {
-  const real = await access.forWrite(hunk.path);
-  if (hunk.kind === "add") return [{ mark: "A", shown: hunk.path, real, content: hunk.content, mode: undefined }];
-  const { text, mode } = await read(real, hunk.path);
-  if (hunk.kind === "delete") return [{ mark: "D", shown: hunk.path, real, content: undefined, mode }];
+  const file = await access.forWrite(hunk.path);
+  if (hunk.kind === "add") return [{ mark: "A", shown: hunk.path, file, content: hunk.content }];
+  const text = await read(file, hunk.path);
+  if (hunk.kind === "delete") return [{ mark: "D", shown: hunk.path, file, content: undefined }];
   const content = applyChunks(text, hunk.chunks, hunk.path);
-  if (hunk.moveTo === undefined) return [{ mark: "M", shown: hunk.path, real, content, mode }];
+  if (hunk.moveTo === undefined) return [{ mark: "M", shown: hunk.path, file, content }];
   const target = await access.forWrite(hunk.moveTo);
-  return [{ mark: "M", shown: hunk.moveTo, real: target, content, mode }, ...(target === real ? [] : [{ mark: "D" as const, shown: hunk.path, real, content: undefined, mode }])];
+  const { mode } = await file.stat();
+  return [{ mark: "M", shown: hunk.moveTo, file: target, content, mode }, ...(target.real === file.real ? [] : [{ mark: "D" as const, shown: hunk.path, file, content: undefined }])];
 }
 
-async function read(real: string, shown: string): Promise<{ text: string; mode: number }> {
+async function read(file: AccessibleFile, shown: string): Promise<string> {
   try {
-    const [text, info] = await Promise.all([readFile(real, "utf8"), stat(real)]);
-    return { text, mode: info.mode & 0o777 };
+    return (await file.read()).toString("utf8");
   } catch (err) {
     if (isErrno(err, "ENOENT")) throw new Error(`File not found: ${shown}`, { cause: err });
     if (isErrno(err, "EISDIR")) throw new Error(`${shown} is a directory`, { cause: err });
@@ -63,14 +62,12 @@ async function read(real: string, shown: string): Promise<{ text: string; mode: 
 /** Two hunks for one file would each start from the old text, and the second undo the first. */
 function checkOnce(changes: readonly Change[]): void {
   const seen = new Set<string>();
-  for (const { real, shown } of changes) {
+  for (const { file: { real }, shown } of changes) {
     if (seen.has(real)) throw new Error(`${shown} is changed twice in the patch; put all its chunks under one header.`);
     seen.add(real);
   }
 }
 
-async function carryOut({ real, content, mode }: Change): Promise<void> {
-  if (content === undefined) return rm(real);
-  await ensureDir(dirname(real));
-  await writeFileAtomic(real, content, mode === undefined ? {} : { mode });
+function carryOut({ file, content, mode }: Change): Promise<void> {
+  return content === undefined ? file.remove() : file.write(content, mode);
 }

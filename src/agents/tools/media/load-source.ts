@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isErrno } from "../../../infra/atomic-file.ts";
 import { GuardedFetchError, type GuardedFetch } from "../../../infra/guarded-fetch.ts";
@@ -32,11 +31,11 @@ export async function loadSource({ access, fetch }: SourceLoader, source: string
     }
   }
   if (/^[a-z][a-z0-9+.-]*:/i.test(source) && !source.startsWith("file:")) throw new Error(`${shown(source)} is no file, http(s) URL or data: URL.`);
-  const real = await access.forRead(source.startsWith("file:") ? fileURLToPath(source) : source);
+  const file = await access.forRead(source.startsWith("file:") ? fileURLToPath(source) : source);
   try {
-    const { size } = await stat(real);
+    const { size } = await file.stat();
     if (size > maxBytes) throw tooLarge(size);
-    return await readFile(real, { signal });
+    return await file.read(signal);
   } catch (err) {
     if (isErrno(err, "ENOENT")) throw new Error(`File not found: ${shown(source)}`, { cause: err });
     if (isErrno(err, "EISDIR")) throw new Error(`${shown(source)} is a directory.`, { cause: err });

@@ -3,62 +3,17 @@ import { join } from "node:path";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { expect, it } from "vitest";
-import { createServer, type ServerResponse } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { piece, sse } from "../support/broken-provider.ts";
+import { answeringModel } from "../support/answering-model.ts";
 import { connectClient } from "../support/client.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { startFakeTelegram } from "../support/telegram-api/index.ts";
-
-interface Asked {
-  readonly system: string;
-  readonly last: string;
-  readonly tools: readonly string[];
-  readonly isChild: boolean;
-}
-
-type Reply = string | { readonly tool: string; readonly args: object } | Promise<string>;
-
-const textOf = (content: unknown): string => (Array.isArray(content) ? content.map((block: { text?: string }) => block.text ?? "").join("\n") : String(content ?? ""));
-
-/** A model that answers by what it is asked. */
-async function model(answer: (asked: Asked) => Reply) {
-  const asked: Asked[] = [];
-  const server = createServer((req, res: ServerResponse) => {
-    let raw = "";
-    req.on("data", (chunk: Buffer) => (raw += chunk.toString()));
-    req.on("end", () => {
-      const body = JSON.parse(raw) as { messages: { role: string; content: unknown }[]; tools?: { function: { name: string } }[] };
-      const system = textOf(body.messages[0]?.content);
-      const one: Asked = { system, last: textOf(body.messages.at(-1)?.content), tools: (body.tools ?? []).map((tool) => tool.function.name), isChild: system.includes("## Subagent Context") };
-      asked.push(one);
-      void Promise.resolve(answer(one)).then((reply) => {
-        if (typeof reply === "string") sse(res, piece({ role: "assistant", content: reply }), piece({}, "stop"), "[DONE]");
-        else sse(res, piece({ role: "assistant", tool_calls: [{ index: 0, id: `c${asked.length}`, type: "function", function: { name: reply.tool, arguments: JSON.stringify(reply.args) } }] }), piece({}, "tool_calls"), "[DONE]");
-        res.end();
-      });
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    asked,
-    providers: { mock: { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, apiKey: "k", api: "openai-completions", models: [{ id: "m", name: "M", contextWindow: 64_000, maxTokens: 2048, input: ["text"] }] } },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
 
 const config = (providers: object, defaults: object = {}, more: object = {}): Record<string, unknown> => ({
   gateway: { mode: "local", auth: { mode: "token", token: "T" } }, models: { providers }, agents: { defaults: { model: { primary: "mock/m" }, heartbeat: { every: "0m" }, ...defaults } }, messages: { queue: { debounceMs: 0 } }, ...more,
 });
 
 it("a task is done in a session of its own, and its result comes back to who asked", async () => {
-  await using m = await model((asked) => {
+  await using m = await answeringModel((asked) => {
     if (asked.isChild) return "The answer is 42.";
     if (asked.last.includes("[System Message]")) return "Your sub-agent says 42.";
     return asked.last.includes("accepted") ? "I have asked somebody." : { tool: "sessions_spawn", args: { task: "Compute the answer\ncarefully", label: "calc" } };
@@ -85,7 +40,7 @@ it("a task is done in a session of its own, and its result comes back to who ask
 
 it("in a chat the result is a message, once, and part of the conversation", async () => {
   await using telegram = await startFakeTelegram();
-  await using m = await model((asked) => (asked.isChild ? "It is done." : asked.last.includes("accepted") ? "Working on it." : asked.last.includes("what") ? "as said" : { tool: "sessions_spawn", args: { task: "do it" } }));
+  await using m = await answeringModel((asked) => (asked.isChild ? "It is done." : asked.last.includes("accepted") ? "Working on it." : asked.last.includes("what") ? "as said" : { tool: "sessions_spawn", args: { task: "do it" } }));
   await using g = await startTestGateway({ config: config(m.providers, {}, { channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url, allowFrom: [42], streamMode: "off" } } }) });
   await g.gateway.ready;
   telegram.text("do it please");
@@ -96,7 +51,7 @@ it("in a chat the result is a message, once, and part of the conversation", asyn
 
 it("fifty at once all come back, each once, and limits are said", async () => {
   let spawned = 0;
-  await using m = await model((asked) => {
+  await using m = await answeringModel((asked) => {
     if (asked.isChild) return `done ${/\[Subagent Task\]: task (\d+)/.exec(asked.last)?.[1]}`;
     if (asked.last.includes("[System Message]")) return "NO_REPLY";
     return spawned < 50 ? { tool: "sessions_spawn", args: { task: `task ${spawned++}` } } : "all started";
@@ -123,7 +78,7 @@ it("a task that a stop interrupts goes on in the next process, and its result is
   const stateDir = await mkdtemp(join(tmpdir(), "openclaw-sub-"));
   let childCalls = 0;
   const never = new Promise<string>(() => undefined);
-  await using m = await model((asked) => {
+  await using m = await answeringModel((asked) => {
     if (asked.isChild) return ++childCalls === 1 ? never : "finished at last";
     return asked.last.includes("[System Message]") ? "told" : asked.last.includes("accepted") ? "started" : { tool: "sessions_spawn", args: { task: "long task" } };
   });
@@ -143,7 +98,7 @@ it("a task that a stop interrupts goes on in the next process, and its result is
 }, 40_000);
 
 it("sessions see what they may, read each other shortened, and talk", async () => {
-  await using m = await model((asked) => {
+  await using m = await answeringModel((asked) => {
     if (asked.last.includes("The talk with")) return "ANNOUNCE_SKIP";
     if (asked.last.includes("The other conversation replied")) return "REPLY_SKIP";
     if (asked.last.startsWith("[Inter-session message]") || asked.last.includes("ping from")) return "pong";

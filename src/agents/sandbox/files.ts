@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { expandPath } from "../../routing/index.ts";
 import type { AccessibleFile, FileAccess } from "../tools/file-access.ts";
 import { OutsideSandboxError, readPlace, removePlace, statPlace, withPlace, writePlace, type Mount, type Place } from "./open-inside.ts";
 
@@ -37,8 +38,8 @@ export function createSandboxFiles(options: SandboxFilesOptions): FileAccess {
 
 /** A path of the host that is mounted is taken for where it is seen inside. */
 export function toInside(path: string, mounts: readonly Mount[], workdir: string): string {
-  if (!posix.isAbsolute(path)) return posix.join(workdir, "/", path.replace(/^~\//, ""));
-  const plain = posix.normalize(path);
+  if (!posix.isAbsolute(path) && !path.startsWith("~/")) return posix.join(workdir, path);
+  const plain = posix.normalize(expandPath(path));
   const isBelow = (root: string): boolean => plain === root || plain.startsWith(`${root}/`);
   if (mounts.some((mount) => isBelow(mount.target))) return path;
   const host = mounts.toSorted((a, b) => b.source.length - a.source.length).find((mount) => isBelow(mount.source));

@@ -143,7 +143,7 @@ export async function readPlace(place: Place, signal: AbortSignal | undefined): 
 }
 
 /** Written beside, then renamed: what was a link or a second name of another file stays as it was. */
-export async function writePlace(place: Place, content: string, mode: number | undefined): Promise<void> {
+export async function writePlace(place: Place, content: string | Uint8Array, mode: number | undefined): Promise<void> {
   if (place.name === undefined) throw isDirectory(place.path);
   const target = childPath(place.dir, place.name);
   const before = await lstat(target).catch(() => undefined); // most often there is none

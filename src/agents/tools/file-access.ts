@@ -19,7 +19,7 @@ export interface AccessibleFile {
   stat(): Promise<{ readonly size: number; readonly mode: number; readonly isDirectory: boolean }>;
   read(signal?: AbortSignal): Promise<Buffer>;
   /** In one step, parent folders included; without `mode`, that of the file before. */
-  write(content: string, mode?: number): Promise<void>;
+  write(content: string | Uint8Array, mode?: number): Promise<void>;
   remove(): Promise<void>;
 }
 

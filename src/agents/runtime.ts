@@ -2,7 +2,7 @@ import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
-import { resolveAgent, resolveDefaultAgentId, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
+import { agentIdOfKey, resolveAgent, resolveDefaultAgentId, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { SessionEntry, SkillsSnapshot } from "../sessions/index.ts";
 import type { ModelRef, ModelService } from "./models/types.ts";
 import { compactEmbeddedPiSessionDirect, manualCompactionSettings, resolveCompactionSettings, type CompactionOutcome } from "./pi-embedded-runner/compact.ts";
@@ -20,9 +20,12 @@ import { createRunRegistry, type ActiveRun, type RunOutcome, type RunRegistry } 
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
 import type { McpService } from "./mcp/service.ts";
 import { loadPi, type PiModules } from "./pi.ts";
-import { createSkillsWatcher, loadSkills, type Skill } from "./skills/index.ts";
+import { createSkillsWatcher, loadSkills, skillEnvironment, type Skill } from "./skills/index.ts";
 import type { AgentTool } from "./tools/contract.ts";
-import { createProcessJobs, type ProcessJobs } from "./tools/process-jobs.ts";
+import { createLoginPath } from "./tools/exec/environment.ts";
+import { exitNotice, type ExitNoticeSettings } from "./tools/exec/exit-notice.ts";
+import { keepMs, outputLimits } from "./tools/exec/limits.ts";
+import { createProcessJobs, type ProcessJobs } from "./tools/exec/process-jobs.ts";
 import { createToolSet, type RunRequest, type ToolSet, type ToolSources } from "./tool-set.ts";
 import { ensureWorkspace } from "./workspace/ensure-workspace.ts";
 
@@ -66,7 +69,8 @@ export interface AgentRuntime {
   /** Loads Pi now; at the first connect, message or idle moment. */
   warm(): Promise<void>;
   forgetSession(sessionId: string, sessionFile: string): void;
-  close(): void;
+  /** Resolves when no command is running any more. */
+  close(): Promise<void>;
 }
 
 export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
@@ -91,15 +95,14 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
   const runs = createRunRegistry(() => clock.now());
   const promptCache = createPromptCache();
   const skillsWatcher = createSkillsWatcher({ log });
+  const execSettings = (sessionKey: string): ExitNoticeSettings => ({ ...config().tools?.exec, ...agentOf(agentIdOfKey(sessionKey, resolveDefaultAgentId(config()))).config?.tools?.exec });
   const jobs: ProcessJobs = createProcessJobs({
     now: () => clock.now(),
-    keepMs: () => config().tools?.exec?.cleanupMs ?? 1_800_000,
+    keepMs: () => keepMs(config().tools?.exec?.cleanupMs, options.env),
+    limits: outputLimits(options.env),
     onExit: (job) => {
-      const settings = config().tools?.exec;
-      if (settings?.notifyOnExit === false) return;
-      if (job.exitCode === 0 && job.output.trim() === "" && !settings?.notifyOnExitEmptySuccess) return;
-      const how = job.exitSignal ? `signal ${job.exitSignal}` : `code ${job.exitCode}`;
-      options.onJobExit(job.scope, `Exec ${job.exitCode === 0 ? "completed" : "failed"} (${job.slug}, ${how}) :: ${job.output.trim().slice(-180)}`, job.slug);
+      const text = exitNotice(job, execSettings(job.scope));
+      if (text !== undefined) options.onJobExit(job.scope, text, job.slug);
     },
   });
   const deps: RunnerDeps = {
@@ -108,8 +111,10 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
     images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
   };
-  const toolSet: ToolSet = createToolSet({ ...options, jobs, pi: () => deps.pi(), mcpTools: () => options.mcp.tools() });
+  const toolSet: ToolSet = createToolSet({ ...options, jobs, loginPath: createLoginPath(options.env), skillEnv: (agentId) => skillEnvironment(config(), () => readSkills(agentId)), pi: () => deps.pi(), mcpTools: () => options.mcp.tools() });
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
+  const readSkills = (agentId: string): Promise<Skill[]> =>
+    loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, env: options.env, config: config(), log });
   const seeded = new Set<string>();
 
   async function ensureAgentWorkspace(agent: ResolvedAgent): Promise<void> {
@@ -203,8 +208,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       const { systemPrompt, report } = await assemblePrompt(deps, params, offered, { ref: request.model }, promptCache, "estimate");
       return { systemPrompt, report, tools: offered };
     },
-    skills: (agentId) =>
-      loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, env: options.env, config: config(), log }),
+    skills: readSkills,
     skillsSnapshot: (sessionId) => promptCache.get(`${sessionId}||true`)?.skills ?? promptCache.get(`${sessionId}||false`)?.skills,
     tools: (request) => toolSet(request, []),
     agent: agentOf,
@@ -223,11 +227,11 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       promptCache.delete(`${sessionId}||false`);
       deps.transcripts.drop(sessionFile);
     },
-    close() {
+    async close() {
       for (const run of runs.all()) runs.abort({ runId: run.runId }, "shutdown");
-      jobs.killAll();
       skillsWatcher.close();
       options.models.close();
+      await jobs.killAll();
     },
   };
 }

@@ -15,15 +15,16 @@ import { createApplyPatchTool } from "./tools/apply-patch/tool.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
 import { createBrowserTool } from "./tools/browser-tool.ts";
-import { createExecTool } from "./tools/exec-tool.ts";
+import type { ExecApprovalActions } from "./tools/exec/approval-run.ts";
+import { createExecTool } from "./tools/exec/exec-tool.ts";
+import type { ProcessJobs } from "./tools/exec/process-jobs.ts";
+import { createProcessTool } from "./tools/exec/process-tool.ts";
 import { createFileAccess, type FileAccess } from "./tools/file-access.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./tools/file-tools.ts";
 import { createGatewayTool, type GatewayActions } from "./tools/gateway-tool.ts";
 import { createImageTool } from "./tools/media/image-tool.ts";
 import { createPdfTool } from "./tools/media/pdf-tool.ts";
 import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
-import type { ProcessJobs } from "./tools/process-jobs.ts";
-import { createProcessTool } from "./tools/process-tool.ts";
 import type { SessionActions, SessionToolScope } from "./tools/sessions/contract.ts";
 import { createAgentsListTool, createSessionsHistoryTool, createSessionsListTool, createSessionsSendTool } from "./tools/sessions/session-tools.ts";
 import { createSessionsSpawnTool, createSubagentsTool } from "./tools/sessions/subagent-tools.ts";
@@ -55,6 +56,7 @@ export interface ToolSources {
   readonly cronActions: CronActions;
   readonly sessionActions: SessionActions;
   readonly gatewayActions: GatewayActions;
+  readonly execApprovals: ExecApprovalActions;
   readonly browser: BrowserService;
   /** How many agents stand above a session; 0 for one that a person speaks with. */
   readonly spawnDepth: (sessionKey: string) => number;
@@ -70,6 +72,10 @@ export interface ToolSetOptions extends ToolSources {
   readonly docsDir: string | undefined;
   readonly bundledSkillsDir: string;
   readonly jobs: ProcessJobs;
+  /** PATH as the person's login shell has it. */
+  readonly loginPath: () => Promise<string | undefined>;
+  /** Variables of the agent's skills, for commands. */
+  readonly skillEnv: (agentId: string) => Promise<Readonly<Record<string, string>>>;
   readonly models: ModelService;
   readonly pi: () => Promise<PiModules>;
   /** Tools of the MCP servers that are connected. */
@@ -129,8 +135,9 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createWriteTool(files),
     ...(offersApplyPatch(patch, request.model) ? [createApplyPatchTool({ access: patch.workspaceOnly === false ? access : fileAccess(true) })] : []),
     createExecTool({
-      jobs: options.jobs, scope: sessionKey, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec, ...request.exec },
-      env: options.env, configEnv: configEnvironment(cfg),
+      jobs: options.jobs, scope: sessionKey, agentId: agent.id, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec, ...request.exec },
+      env: options.env, configEnv: configEnvironment(cfg), loginPath: options.loginPath, elevated: request.elevated === true, approvals: options.execApprovals,
+      skillEnv: () => options.skillEnv(agent.id),
     }),
     createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
     ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),

@@ -10,6 +10,7 @@ import type { GuardedFetch } from "../infra/guarded-fetch.ts";
 import type { Logger } from "../infra/log.ts";
 import type { ChannelPairingStore, DeviceStore } from "../pairing/index.ts";
 import type { SessionService } from "../sessions/index.ts";
+import type { GatewayExecApprovals } from "./exec-approvals/index.ts";
 import type { HealthService } from "./health.ts";
 import type { IdempotencyCache } from "./idempotency.ts";
 import type { RestartService } from "./restart.ts";
@@ -40,6 +41,7 @@ export interface GatewayContext {
   readonly heartbeats: HeartbeatService;
   readonly cron: CronService;
   readonly subagents: SubagentService;
+  readonly execApprovals: GatewayExecApprovals;
   readonly health: HealthService;
   readonly idempotency: IdempotencyCache;
   readonly restart: RestartService;

@@ -24,6 +24,7 @@ import { createAdmission, pairingText } from "./admission.ts";
 import type { GatewayContext } from "./context.ts";
 import { createGatewayActions } from "./gateway-actions.ts";
 import { createHealthService } from "./health.ts";
+import { createGatewayExecApprovals } from "./exec-approvals/index.ts";
 import { createGatewayCron, cronActions } from "./cron.ts";
 import { createGatewayHeartbeats } from "./heartbeats.ts";
 import { createChatCompletionsSurface } from "./http/v1-chat.ts";
@@ -44,6 +45,7 @@ import { configMethods, createWriteLimiter } from "./methods/config.ts";
 import { announceDevices, deviceMethods } from "./methods/devices.ts";
 import { healthMethods } from "./methods/health.ts";
 import { cronMethods } from "./methods/cron.ts";
+import { execApprovalMethods } from "./methods/exec-approvals.ts";
 import { heartbeatMethods } from "./methods/heartbeat.ts";
 import { presenceMethods } from "./methods/presence.ts";
 import { sessionMethods } from "./methods/sessions.ts";
@@ -230,6 +232,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cleanups.push(() => mcp.close());
     const browser = createBrowserService({ config, env, stateDir: paths.stateDir, clock, log: log.child({ subsystem: "browser" }), allowOrigins: options.fetchAllowOrigins ?? [], launch: options.browserLaunch });
     cleanups.push(() => browser.close());
+    const execApprovals = createGatewayExecApprovals({
+      config, home: paths.home, clock, log: log.child({ subsystem: "exec" }), sessions, systemEvents, channel: (id) => channels?.find(id), outbox: () => outbox, heartbeats: () => heartbeats, ws: () => ws,
+    });
+    cleanups.push(() => execApprovals.close());
     const agents: AgentRuntime = createAgentRuntime({
       config, models, mcp, browser, roots, clock, log: log.child({ subsystem: "agent" }), env,
       docsDir: existing(join(options.packageRoot, "docs", "en")), bundledSkillsDir: env["OPENCLAW_BUNDLED_SKILLS_DIR"] ?? join(options.packageRoot, "skills"),
@@ -247,6 +253,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       sessionActions: createSessionActions({
         config, log: log.child({ subsystem: "sessions" }), sessions, agents: () => agents, conversation: () => conversation, subagents: () => subagents, channel: (id) => channels?.find(id), send: (...args) => send(...args),
       }),
+      execApprovals: execApprovals.actions,
       gatewayActions: createGatewayActions({ router: () => router, context: () => context }),
       cronActions: cronActions({ cron: () => cron, systemEvents, heartbeats: () => heartbeats, sessions }),
       onJobExit: (sessionKey, text, slug) => {
@@ -270,6 +277,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       events: { agent: (event) => events.emit(event), chat: (event) => chats.emit(event), now: () => clock.now() },
       fetchUrl: (url, maxBytes) => fetchMedia(fetch, url, maxBytes), inbox, history, systemEvents, registry, commandServices: services,
       channel: (id) => channels?.find(id),
+      hasPlannedJob: async (sessionKey) => (await cron.list({ enabled: "enabled" })).jobs.some((job) => job.sessionKey === sessionKey),
       admit: createAdmission({
         config, roots, pairing, registry, channel: (id) => channels?.find(id),
         activation: (message) => {
@@ -331,7 +339,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const context: GatewayContext = {
       paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
-      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
       }),
@@ -342,7 +350,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock, whois: createTailscaleWhois() });
     const router = createMethodRouter<GatewayContext>(
-      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...cronMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
+      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...cronMethods, ...execApprovalMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
       context,
     );
     const door = createHttpFrontDoor({ config, auth, log: log.child({ subsystem: "gateway/http" }), readiness: () => phase });
@@ -373,6 +381,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       },
       onConnected: (conn) => {
         tracker.connected(conn);
+        execApprovals.greet(conn);
         warmSoon(0);
         health.refresh();
       },

@@ -1,2 +1,3 @@
 export { buildSkillsSnapshot, changingSkillDirs, loadSkills, type Skill, type SkillRoots } from "./skills.ts";
 export { createSkillsWatcher, type SkillsWatcher } from "./watcher.ts";
+export { skillEnvironment } from "./skill-env.ts";

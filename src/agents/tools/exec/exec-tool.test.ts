@@ -1,20 +1,25 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentTool, ToolResult } from "./contract.ts";
+import type { AgentTool, ToolResult } from "../contract.ts";
 import { createExecTool, type ExecToolOptions } from "./exec-tool.ts";
-import { cleanOutput, createProcessJobs, type ProcessJobs } from "./process-jobs.ts";
+import { createApprovalsStore } from "../../exec-approvals/index.ts";
+import { outputLimits } from "./limits.ts";
+import { cleanOutput } from "./output.ts";
+import { createProcessJobs, type ProcessJobs } from "./process-jobs.ts";
 import { createProcessTool } from "./process-tool.ts";
 
 let dir: string;
 let jobs: ProcessJobs;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "exec-"));
-  jobs = createProcessJobs({ now: () => Date.now(), keepMs: () => 60_000 });
+  jobs = createProcessJobs({ now: () => Date.now(), keepMs: () => 60_000, limits: outputLimits({}) });
 });
 afterEach(async () => {
-  jobs.killAll();
+  await jobs.killAll();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -24,7 +29,15 @@ const textOf = (result: ToolResult): string => result.content.map((block) => (bl
 const run = (tool: AgentTool, args: Record<string, unknown>, signal?: AbortSignal): Promise<ToolResult> => tool.execute(tool.prepare?.(args) ?? args, ctx(signal));
 
 function exec(args: Record<string, unknown>, more: Partial<ExecToolOptions> = {}, signal?: AbortSignal): Promise<ToolResult> {
-  return run(createExecTool({ jobs, scope: "s", workspaceDir: dir, settings: undefined, env, configEnv: {}, ...more }), args, signal);
+  const approvals: ExecToolOptions["approvals"] = {
+    store: createApprovalsStore({ home: dir, now: () => Date.now() }),
+    ask: (request, timeoutMs) => {
+      const pending = { id: randomUUID(), request, createdAtMs: 0, expiresAtMs: timeoutMs };
+      return { pending, outcome: Promise.resolve({ ...pending, decision: null }), isAnswerable: false };
+    },
+    notify: () => undefined,
+  };
+  return run(createExecTool({ jobs, scope: "s", agentId: "main", workspaceDir: dir, settings: undefined, env, configEnv: {}, elevated: false, approvals, ...more }), args, signal);
 }
 const processTool = (args: Record<string, unknown>, scope = "s"): Promise<ToolResult> => run(createProcessTool({ jobs, scope, now: () => Date.now() }), args);
 const idOf = (result: ToolResult): string => (result.details as { sessionId: string }).sessionId;
@@ -112,24 +125,38 @@ describe("environment of a command", () => {
 
 describe("settings that forbid", () => {
   it.each<[ExecToolOptions["settings"], Record<string, unknown>, string]>([
-    [{ security: "deny" }, {}, "tools.exec.security=deny"],
+    [{ security: "deny" }, {}, "exec denied: host=gateway security=deny"],
+    [undefined, { security: "deny" }, "exec denied: host=gateway security=deny"],
     [{ security: "allowlist" }, {}, "needs an approval"],
+    [{ host: "gateway", security: "full" }, { security: "allowlist" }, "needs an approval"],
     [{ ask: "always" }, {}, "needs an approval"],
     [{ host: "gateway" }, {}, "needs an approval"],
-    [{ host: "sandbox" }, {}, "sandbox runtime is unavailable"],
-    [{ host: "node" }, {}, "no node can run commands"],
-    [undefined, { host: "node" }, "exec host not allowed (requested node; configure tools.exec.host=node to allow)."],
+    [{ host: "gateway", ask: "off" }, {}, "exec denied: allowlist miss"],
+    [{ host: "gateway", ask: "off", security: "full" }, { ask: "always" }, "needs an approval"],
+    [{ host: "sandbox" }, {}, "exec host=sandbox is configured, but sandbox runtime is unavailable for this session"],
+    [undefined, { host: "sandbox" }, "exec host=sandbox is configured, but sandbox runtime is unavailable for this session"],
+    [{ host: "node" }, {}, "exec host=node requires a paired node (none available)"],
+    [undefined, { host: "gateway" }, "exec host not allowed (requested gateway; configure tools.exec.host=sandbox to allow)."],
+    [{ host: "gateway" }, { host: "node" }, "exec host not allowed (requested node; configure tools.exec.host=gateway to allow)."],
+    [{ node: "n1" }, { node: "n2" }, "exec node not allowed (bound to n1)"],
+    [undefined, { elevated: true }, "elevated is not available right now"],
   ])("%j with %j refuses", async (settings, args, text) => {
-    const result = await exec({ command: "echo ran", ...args }, { settings });
+    const result = await exec({ command: "touch ran", ...args }, { settings });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain(text);
-    expect(textOf(result)).not.toContain("ran");
+    expect(existsSync(join(dir, "ran"))).toBe(false);
+  });
+
+  it("do not forbid more than they say", async () => {
+    for (const [settings, args, elevated] of [[undefined, { ask: "always", security: "allowlist" }, false], [{ host: "gateway", security: "full", ask: "off" }, { host: "gateway" }, false], [{ host: "gateway", security: "full", ask: "off" }, { elevated: true }, true]] as const) {
+      expect(textOf(await exec({ command: "echo ran", ...args }, { settings, elevated }))).toBe("ran");
+    }
   });
 });
 
 describe("background commands", () => {
   it("can be listed, written to, polled and read again", async () => {
-    const started = await exec({ command: "echo hello; read line; echo got $line", background: true });
+    const started = await exec({ command: "echo hello; read line; echo got $line", background: true, pty: true });
     expect(textOf(started)).toContain("Command still running (session ");
     const id = idOf(started);
     expect(textOf(await processTool({ action: "list" }))).toMatch(new RegExp(`^${id} running`));
@@ -166,8 +193,8 @@ describe("background commands", () => {
   it("end with the gateway", async () => {
     const { pid } = (await exec({ command: "sleep 300; true", background: true })).details as { pid: number };
     const job = jobs.list("s")[0];
-    jobs.killAll();
-    await job?.done;
+    await jobs.killAll();
+    expect(job?.endedAt).toBeDefined();
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 });

@@ -1,0 +1,2 @@
+export { createGatewayExecApprovals } from "./service.ts";
+export type { GatewayExecApprovals } from "./service.ts";

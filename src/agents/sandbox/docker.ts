@@ -13,7 +13,8 @@ import { resolveSandboxWorkdir } from "./workdir.ts";
 
 const BASE_IMAGE = "debian:bookworm-slim";
 /** A container that was used within this time is not replaced under the hands of whoever uses it. Source: spec tools-and-automation §4. */
-const HOT_MS = 5 * 60_000;
+export const HOT_MS = 5 * 60_000;
+const NOTE_USE_EVERY_MS = 60_000;
 const PULL_TIMEOUT_MS = 600_000;
 const SETUP_TIMEOUT_MS = 300_000;
 const MARK = "OPENCLAW_EXEC_ID";
@@ -52,11 +53,15 @@ export function createDockerBackend(options: DockerBackendOptions): SandboxBacke
       createdAtMs = now();
       await create(container, createdAtMs, hash);
     } else if (!found.running) await must(docker, ["start", container.name], "The sandbox container could not be started");
-    await registry.put({
-      containerName: container.name, sessionKey: plan.scopeKey, createdAtMs, lastUsedAtMs: now(), image: container.docker.image,
-      ...(isOutdated && found.kind === "there" ? (found.hash === undefined ? {} : { configHash: found.hash }) : { configHash: hash }),
+    const kept = isOutdated && found.kind === "there" ? found.hash : hash;
+    const use = async (): Promise<void> => registry.put({ containerName: container.name, sessionKey: plan.scopeKey, createdAtMs, lastUsedAtMs: now(), image: container.docker.image, ...(kept === undefined ? {} : { configHash: kept }) });
+    await use();
+    let notedAt = now();
+    return runtimeOf(docker, container, () => {
+      if (now() - notedAt < NOTE_USE_EVERY_MS) return;
+      notedAt = now();
+      use().catch((err: unknown) => log.warn("the use of a sandbox container was not noted", { container: container.name, err }));
     });
-    return runtimeOf(docker, container);
   }
 
   async function create(plan: ContainerPlan, createdAtMs: number, hash: string): Promise<void> {
@@ -121,7 +126,7 @@ async function ensureImage(docker: DockerCli, image: string, log: Logger): Promi
   }
 }
 
-function runtimeOf(docker: DockerCli, container: ContainerPlan): SandboxRuntime {
+function runtimeOf(docker: DockerCli, container: ContainerPlan, onUse: () => void): SandboxRuntime {
   const mounts = [...container.mounts, ...container.binds];
   return {
     backend: "docker",
@@ -129,6 +134,7 @@ function runtimeOf(docker: DockerCli, container: ContainerPlan): SandboxRuntime 
     async wrap(request) {
       const workdir = await resolveSandboxWorkdir(request.workdir, mounts, container.docker.workdir);
       const id = randomUUID();
+      onUse();
       const args = dockerExecArgs({ name: container.name, workdir, command: request.command, env: { ...request.env, [MARK]: id }, pty: request.pty });
       return {
         argv: [docker.path, ...args], env: docker.env, cwd: "/", workdir,

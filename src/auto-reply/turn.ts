@@ -10,6 +10,7 @@ import type { ReplyRoute } from "./reply/channel-sink.ts";
 import { finalPayloads } from "./reply/final-payloads.ts";
 import { openDelivery, type DeliveryDeps } from "./reply/open-delivery.ts";
 import type { RunEnding } from "./reply/run-delivery.ts";
+import { NO_REMINDER_NOTE, promisesReminder } from "./reply/promised-reminder.ts";
 import { createRunEvents, type RunEvents, type RunEventSinks } from "./reply/run-events.ts";
 import type { StatusReactions } from "./reply/status-reactions.ts";
 import { chatTypeOf, runChannel } from "./run-channel.ts";
@@ -23,6 +24,8 @@ export interface TurnDeps extends DeliveryDeps {
   readonly sessions: SessionService;
   readonly agents: AgentRuntime;
   readonly events: RunEventSinks;
+  /** Whether a job is planned that belongs to the session. */
+  hasPlannedJob(sessionKey: string): Promise<boolean>;
 }
 
 export interface TurnInput {
@@ -124,7 +127,9 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
     events.emit({ stream: "lifecycle", data: { phase: "fallback_cleared", ...chosen, previousActiveModel: change.clearedFrom } });
   }
   const changeNotice = change && verbose !== "off" ? [change.notice] : [];
-  const shaped = finalPayloads({ result, sessionKey: input.sessionKey, responseUsage: entry.responseUsage, notices: [...(delivery ? [] : notices), ...changeNotice] });
+  const isPromise = input.lane === "main" && !input.heartbeat && !result.meta.error && promisesReminder(result.lastText);
+  const note = isPromise && !(await deps.hasPlannedJob(input.sessionKey)) ? NO_REMINDER_NOTE : undefined;
+  const shaped = finalPayloads({ result, sessionKey: input.sessionKey, responseUsage: entry.responseUsage, note, notices: [...(delivery ? [] : notices), ...changeNotice] });
   const { done: delivered = Promise.resolve([]) } = (await delivery?.finish(shaped, endingOf(result, suspended))) ?? {};
   // The answer is out: a disk that refuses its statistics does not make it a failure.
   await recordRun(deps, input.sessionKey, entry, choice, result).catch((err: unknown) => deps.log.error("usage of the run not recorded", { sessionKey: input.sessionKey, err }));

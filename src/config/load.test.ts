@@ -364,7 +364,7 @@ it("loads and checks a small configuration in a few milliseconds", async () => {
     '{ "gateway": { "mode": "local", "auth": { "mode": "token", "token": "t" } }, "channels": { "telegram": { "botToken": "1:x" } } }',
   );
   await home.load();
-  const start = performance.now();
+  const before = process.cpuUsage();
   for (let i = 0; i < 10; i++) await home.load();
-  expect((performance.now() - start) / 10).toBeLessThan(25);
+  expect(process.cpuUsage(before).user / 1000 / 10).toBeLessThan(25);
 });

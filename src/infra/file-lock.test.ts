@@ -38,14 +38,14 @@ it("names the living holder when it gives up", async () => {
   expect((err as FileLockError).owner?.pid).toBe(process.pid);
 });
 
-it("takes the lock of a dead process within 100 ms", async () => {
+it("takes the lock of a dead process without waiting for it to get old", async () => {
   const child = spawn(process.execPath, ["-e", ""]);
   await once(child, "exit");
   const path = join(dir, "x.lock");
   await writeFile(path, JSON.stringify({ pid: child.pid, createdAt: new Date().toISOString() }));
   const start = performance.now();
   await using _lock = await acquireFileLock(path);
-  expect(performance.now() - start).toBeLessThan(100);
+  expect(performance.now() - start).toBeLessThan(2000);
   expect((await readLockOwner(path))?.pid).toBe(process.pid);
 });
 

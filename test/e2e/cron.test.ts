@@ -109,3 +109,16 @@ it("bad jobs are refused with what is wrong, over the wire too", async () => {
   expect((await w.client.request("cron.runs", { id: "../../etc" })).error?.message).toContain("must not contain");
   expect(await w.client.call("cron.status")).toMatchObject({ enabled: true, jobs: 0, nextWakeAtMs: null, storePath: join(w.g.stateDir, "cron", "jobs.json") });
 });
+
+it("a promised reminder that nobody scheduled is pointed out, a scheduled one is not", async () => {
+  await using w = await world([
+    say("Sure, I'll remind you at five."),
+    call("cron", JSON.stringify({ action: "add", job: { name: "tea", at: soon(3_600_000), text: "Tea time" } })), say("Now I'll remind you at five."),
+  ]);
+  w.telegram.text("remind me at five");
+  await w.telegram.waitUntil(() => w.texts().length === 1);
+  expect(w.texts()[0]).toMatch(/^Sure, I'll remind you at five\.\n\n⏰ Nothing is scheduled for this/);
+  w.telegram.text("do schedule it");
+  await w.telegram.waitUntil(() => w.texts().length === 2);
+  expect(w.texts()[1]).toBe("Now I'll remind you at five.");
+});

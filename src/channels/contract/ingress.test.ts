@@ -186,9 +186,9 @@ describe("mention patterns", () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
         const { patterns } = compileMentionPatterns([`${parts.join("")}!`]);
-        const started = performance.now();
+        const before = process.cpuUsage();
         matchesMention(patterns, "a".repeat(50_000));
-        expect(performance.now() - started).toBeLessThan(500);
+        expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000);
       }),
       { numRuns: 300 },
     );

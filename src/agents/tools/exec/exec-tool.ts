@@ -2,9 +2,11 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { Type } from "typebox";
 import type { OpenClawConfig } from "../../../config/index.ts";
+import { ensureDir } from "../../../infra/atomic-file.ts";
 import { sleep } from "../../../infra/backoff.ts";
 import { expandPath } from "../../../routing/index.ts";
 import { DEFAULT_SAFE_BINS } from "../../exec-approvals/index.ts";
+import type { SandboxSession } from "../../sandbox/index.ts";
 import { optionalNumber, optionalString, prepareFileArguments, requireString } from "../arguments.ts";
 import { toolError, toolText, type AgentTool, type ToolCallContext, type ToolResult } from "../contract.ts";
 import { askToRun, type ExecApprovalActions, type ExecCall } from "./approval-run.ts";
@@ -34,6 +36,8 @@ export interface ExecToolOptions {
   /** The sender may run commands on the gateway host whatever host is configured. */
   readonly elevated: boolean;
   readonly approvals: ExecApprovalActions;
+  /** Of a session that must not run commands on the host. */
+  readonly sandbox?: SandboxSession | undefined;
 }
 
 const DEFAULT_TIMEOUT_SEC = 1800;
@@ -69,8 +73,9 @@ export function createExecTool(options: ExecToolOptions): AgentTool {
     describe: (args) => String(args["command"] ?? "").split("\n")[0]?.slice(0, 120) ?? "",
     async execute(args, ctx) {
       const command = requireString(args, "command");
-      const choice = chooseHost(settings, args, options.elevated);
+      const choice = chooseHost(settings, args, options.elevated, options.sandbox !== undefined);
       if (choice.kind === "refused") return toolError(choice.text);
+      if (choice.kind === "sandbox") return runInSandbox(options, command, args, ctx);
       const call = await prepareCall(options, command, args);
       await preflightScript(command, call.cwd);
       const gate = await judgeCall({
@@ -95,6 +100,19 @@ export function createExecTool(options: ExecToolOptions): AgentTool {
     },
   };
 }
+
+/** The sandbox is the limit: nothing is asked, and of the environment only what the call gives goes in. */
+async function runInSandbox(options: ExecToolOptions, command: string, args: Readonly<Record<string, unknown>>, ctx: ToolCallContext): Promise<ToolResult> {
+  const pty = args["pty"] === true;
+  const runtime = await options.sandbox?.ready();
+  if (!runtime) throw new Error("There is no sandbox for this session.");
+  const { argv, env, cwd, workdir, stop } = await runtime.wrap({ command, workdir: optionalString(args, "workdir"), env: textVariables(args["env"]), pty });
+  const timing = timingOf(options, args);
+  return runInForeground(options.jobs, { scope: options.scope, command, argv, env, cwd, shownCwd: workdir, stop, pty, timeoutMs: timing.timeoutSec === undefined ? undefined : timing.timeoutSec * 1000 }, timing, ctx);
+}
+
+const textVariables = (env: unknown): Record<string, string> =>
+  typeof env === "object" && env !== null ? Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])) : {};
 
 async function prepareCall(options: ExecToolOptions, command: string, args: Readonly<Record<string, unknown>>): Promise<ExecCall> {
   const cwd = await resolveWorkdir(options.workspaceDir, optionalString(args, "workdir"));
@@ -147,6 +165,7 @@ async function runInForeground(jobs: ProcessJobs, start: Parameters<ProcessJobs[
 
 async function resolveWorkdir(workspaceDir: string, workdir: string | undefined): Promise<string> {
   const dir = workdir === undefined ? workspaceDir : isAbsolute(workdir) || workdir.startsWith("~") ? expandPath(workdir) : join(workspaceDir, workdir);
+  if (workdir === undefined) await ensureDir(dir); // the first command may come before the first run
   const info = await stat(dir).catch(() => undefined);
   if (!info?.isDirectory()) throw new Error(`The working directory ${dir} does not exist.`);
   return dir;

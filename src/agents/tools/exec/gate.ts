@@ -4,7 +4,7 @@ import {
 import type { HostChoice } from "./host.ts";
 
 export interface GateInput {
-  readonly choice: Exclude<HostChoice, { readonly kind: "refused" }>;
+  readonly choice: Exclude<HostChoice, { readonly kind: "refused" | "sandbox" }>;
   readonly command: string;
   /** Words before the command's text. */
   readonly shell: readonly string[];

@@ -10,6 +10,8 @@ export interface HostSettings {
 
 export type HostChoice =
   | { readonly kind: "refused"; readonly text: string }
+  /** In the session's sandbox, without questions. */
+  | { readonly kind: "sandbox" }
   /** No host was chosen and there is no sandbox: the gateway host, without questions. */
   | { readonly kind: "open" }
   /** The gateway host, under the modes that configuration and call agree on. */
@@ -21,14 +23,17 @@ export const GATED_DEFAULTS: { readonly security: ExecSecurity; readonly ask: Ex
 const refused = (text: string): HostChoice => ({ kind: "refused", text });
 
 /** Where a call runs. The call can only make things stricter than the settings. Source: spec tools-and-automation §3.1. */
-export function chooseHost(settings: HostSettings, args: Readonly<Record<string, unknown>>, elevated: boolean): HostChoice {
+export function chooseHost(settings: HostSettings, args: Readonly<Record<string, unknown>>, elevated: boolean, hasSandbox: boolean): HostChoice {
   const wanted = { host: optionalString(args, "host"), node: optionalString(args, "node"), security: asSecurity(args["security"]), ask: asAsk(args["ask"]) };
   if (args["elevated"] === true && !elevated) return refused("elevated is not available right now: it is off in this session (/elevated on) or tools.elevated does not allow this sender.");
   const configured = settings.host ?? "sandbox";
   if (!elevated && wanted.host !== undefined && wanted.host !== configured) return refused(`exec host not allowed (requested ${wanted.host}; configure tools.exec.host=${configured} to allow).`);
   if (wanted.node !== undefined && settings.node !== undefined && wanted.node !== settings.node) return refused(`exec node not allowed (bound to ${settings.node})`);
   if (configured === "node") return refused("exec host=node requires a paired node (none available). Set tools.exec.host=gateway to run on the gateway host.");
+  const isDenied = settings.security === "deny" || wanted.security === "deny";
+  if (hasSandbox && !isDenied && (wanted.host === "sandbox" || (configured === "sandbox" && !elevated))) return { kind: "sandbox" };
   if (settings.host === "sandbox" || wanted.host === "sandbox") {
+    if (hasSandbox) return refused("exec denied: host=sandbox security=deny");
     return refused("exec host=sandbox is configured, but sandbox runtime is unavailable for this session. Leave tools.exec.host unset or set it to gateway to run on the gateway host.");
   }
   const isExplicit = settings.host === "gateway" || (settings.security !== undefined && settings.security !== "full") || (settings.ask !== undefined && settings.ask !== "off");

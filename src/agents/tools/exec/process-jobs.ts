@@ -44,7 +44,11 @@ export interface StartOptions {
   readonly command: string;
   readonly argv: readonly string[];
   readonly cwd: string;
+  /** The folder as the caller knows it, where that is another name. */
+  readonly shownCwd?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
+  /** Ends what a signal to the process does not reach; then the process ends by itself. */
+  readonly stop?: ((signal: "SIGTERM" | "SIGKILL") => void) | undefined;
   readonly timeoutMs: number | undefined;
   readonly pty?: boolean | undefined;
   /** Told of the end instead of the general listener, background or not. */
@@ -126,6 +130,10 @@ async function launch(start: StartOptions, slug: string, options: ProcessJobsOpt
   let child: Child | undefined;
   let wantsKill = false;
   const cleaner = createOutputCleaner((reply) => child?.isPty && child.write(reply, false));
+  const signalAll = (signal: "SIGTERM" | "SIGKILL"): void => {
+    start.stop?.(signal);
+    child?.signal(signal);
+  };
   const append = (text: string): void => {
     job.output = keepTail(job.output + text, options.limits.maxOutputChars, job);
     job.unread = keepTail(job.unread + text, options.limits.maxUnreadChars, job);
@@ -139,20 +147,21 @@ async function launch(start: StartOptions, slug: string, options: ProcessJobsOpt
       job.endedAt = options.now();
       clearTimeout(timeoutTimer);
       clearTimeout(killTimer);
-      if (wantsKill) child?.signal("SIGKILL"); // what the group left behind
+      if (wantsKill) signalAll("SIGKILL"); // what the group left behind
       resolve();
       if (start.onExit) start.onExit(job);
       else if (job.backgrounded) options.onExit?.(job);
     },
   };
   const job = {
-    slug, scope: start.scope, command: start.command, pid: undefined as number | undefined, startedAt: options.now(), cwd: start.cwd, isPty: false, warning: undefined as string | undefined, done: promise,
+    slug, scope: start.scope, command: start.command, pid: undefined as number | undefined, startedAt: options.now(), cwd: start.shownCwd ?? start.cwd, isPty: false, warning: undefined as string | undefined, done: promise,
     output: "", unread: "", dropped: false, exitCode: undefined, exitSignal: undefined, endedAt: undefined, timedOut: false, backgrounded: false, idlePolls: 0,
     write: (data: string, eof: boolean) => job.endedAt === undefined && child?.write(data, eof) === true,
     kill() {
       wantsKill = true;
-      child?.signal("SIGTERM");
-      killTimer ??= setTimeout(() => child?.signal("SIGKILL"), KILL_GRACE_MS);
+      if (start.stop) start.stop("SIGTERM");
+      else child?.signal("SIGTERM");
+      killTimer ??= setTimeout(() => signalAll("SIGKILL"), KILL_GRACE_MS);
     },
   } as { -readonly [Key in keyof Job]: Job[Key] };
   child = start.pty ? await spawnPty(start, events) : undefined;

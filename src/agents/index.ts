@@ -4,7 +4,7 @@ export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
 export type { GatewayActions } from "./tools/gateway-tool.ts";
 export type { AgentTool } from "./tools/contract.ts";
 export type { ExecApprovalActions } from "./tools/exec/approval-run.ts";
-export { ApprovalRequestError, ApprovalsFileError, asDecision, createApprovalRequests, createApprovalsStore, showCommand } from "./exec-approvals/index.ts";
+export { ApprovalRequestError, ApprovalsFileError, asDecision, createApprovalRequests, createApprovalsStore, fullFallbacks, showCommand } from "./exec-approvals/index.ts";
 export type { ApprovalOutcome, ApprovalRequest, ApprovalRequests, ApprovalsStore, Decision, PendingApproval, ResolvedApproval } from "./exec-approvals/index.ts";
 export type { SessionActions, SessionSendRequest, SessionSendResult } from "./tools/sessions/contract.ts";
 export { findSubagent } from "./tools/sessions/subagent-tools.ts";

@@ -4,7 +4,7 @@ import { errorText } from "../infra/errors.ts";
 import { LOG_LEVELS } from "../infra/log.ts";
 import { findPackageRoot, readPackageVersion } from "../infra/package-root.ts";
 import type { Cli, Streams } from "./cli.ts";
-import { COMMANDS } from "./commands/index.ts";
+import { COMMANDS, type CommandEntry } from "./commands/index.ts";
 import { CliError, toErrorFields } from "./errors.ts";
 import { createPainter, wantsColor } from "./palette.ts";
 import { oneOf } from "./parse.ts";
@@ -93,15 +93,18 @@ async function buildProgram(cli: Cli, args: readonly string[], isJson: boolean, 
   const helpTopic = word === "help" ? args[args.indexOf("help") + 1] : undefined;
   for (const entry of COMMANDS) {
     const command = program.command(entry.name).description(entry.summary);
-    if (entry.name === word || entry.name === helpTopic) (await entry.load())(command, cli);
+    if (entry.alias !== undefined) command.alias(entry.alias);
+    if (isCalled(entry, word) || isCalled(entry, helpTopic)) (await entry.load())(command, cli);
   }
   if (args.length === 0) {
     cli.print(program.helpInformation().trimEnd());
     cli.exitCode = 0;
     program.action(() => undefined);
   }
-  return { program, word: COMMANDS.some((entry) => entry.name === word) ? word : undefined };
+  return { program, word: COMMANDS.some((entry) => isCalled(entry, word)) ? word : undefined };
 }
+
+const isCalled = ({ name, alias }: CommandEntry, word: string | undefined): boolean => word !== undefined && (name === word || alias === word);
 
 /** In `config set` the flag is another name of --strict-json. */
 const wantsJson = (args: readonly string[]): boolean => {

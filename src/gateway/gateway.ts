@@ -268,7 +268,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       createCommandServices({
         config, source, overrides: configOverrides, agents, sessions, systemEvents, pairing, conversation, registry, clock, version: options.version, startedAt,
         channel: (id) => channels?.find(id), ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
-        subagents: () => subagents,
+        subagents: () => subagents, decideApproval: execApprovals.decide,
         restart: async (sessionKey, deliveryContext) => (await context.restart.schedule({ kind: "restart", reason: "/restart", sessionKey, deliveryContext })).restart,
       });
 
@@ -277,7 +277,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       events: { agent: (event) => events.emit(event), chat: (event) => chats.emit(event), now: () => clock.now() },
       fetchUrl: (url, maxBytes) => fetchMedia(fetch, url, maxBytes), inbox, history, systemEvents, registry, commandServices: services,
       channel: (id) => channels?.find(id),
-      hasPlannedJob: async (sessionKey) => (await cron.list({ enabled: "enabled" })).jobs.some((job) => job.sessionKey === sessionKey),
+      hasPlannedJob: (sessionKey) => cron.list({ enabled: "enabled" }).then(({ jobs }) => jobs.some((job) => job.sessionKey === sessionKey), () => true), // nobody knows
       admit: createAdmission({
         config, roots, pairing, registry, channel: (id) => channels?.find(id),
         activation: (message) => {

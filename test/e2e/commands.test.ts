@@ -241,7 +241,7 @@ it("shell commands from a chat need their switch and elevated rights, and run on
     config: { ...model.config, ...agents(), commands: { bash: true, bashForegroundMs: 1000 }, tools: { elevated: { allowFrom: { webchat: ["gateway-client"] } }, exec: { security: "allowlist" } } },
   });
   await using client = await connectClient(g.url, g.token);
-  expect(await say(client, "! echo hi")).toContain("needs an approval");
+  expect(await say(client, "! echo hi")).toContain("Approval required");
   expect(await say(client, "/elevated full")).toContain("without asking");
   expect(await say(client, "! printf 'a  b\\n```\\n'")).toBe("⚙️\n````\na  b\n```\n````");
   expect(await say(client, "! sleep 30")).toContain("Still running as");
@@ -361,7 +361,7 @@ it("usage, export, send, queue and what this version lacks are answered without 
   expect(await say(client, "/queue followup drop:sideways")).toContain('Not changed: drop "sideways" must be old, new or summarize.');
   expect(await say(client, "/activation always")).toContain("group chats");
   const calls = model.mock.getRequests().length;
-  for (const name of ["tts on", "approve 1 deny", "session ttl 1", "focus x", "dock-telegram"]) expect(await say(client, `/${name}`)).toContain("ℹ️ /");
+  for (const name of ["tts on", "session ttl 1", "focus x", "dock-telegram"]) expect(await say(client, `/${name}`)).toContain("ℹ️ /");
   expect(model.mock.getRequests()).toHaveLength(calls);
   expect(await say(client, "/restart now please")).toContain("answer");
   expect(await say(client, "/restart")).toMatch(/Restarting/);

@@ -1,4 +1,4 @@
-import type { CompactionOutcome, ModelRef, ModelService, SubagentRun, SubagentService, SystemPromptReport } from "../../agents/index.ts";
+import type { CompactionOutcome, Decision, ModelRef, ModelService, SubagentRun, SubagentService, SystemPromptReport } from "../../agents/index.ts";
 import type { MsgContext } from "../../channels/contract/index.ts";
 import type { ConfigOverrides, OpenClawConfig } from "../../config/index.ts";
 import type { Authority } from "../../delivery/index.ts";
@@ -34,6 +34,8 @@ export interface CommandServices {
   runTool(command: CommandContext, tool: string, args: Readonly<Record<string, unknown>>): Promise<{ readonly text: string; readonly details: unknown; readonly isError: boolean }>;
   /** Gates that keep this sender from elevated rights, each with its key; empty when none does. */
   elevatedRefusals(command: Pick<CommandContext, "ctx" | "agentId">): readonly string[];
+  /** Answers a question about a command; its id, or the start of it. */
+  decideApproval(id: string, decision: Decision, by: string): "decided" | "unknown" | "ambiguous";
   readonly configFile: ConfigDoor;
   /** Values in memory that win over the configuration file until the gateway stops. */
   readonly overrides: ConfigOverrides;

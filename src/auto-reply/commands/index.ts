@@ -1,4 +1,5 @@
 import { allowlist } from "./allowlist.ts";
+import { approve } from "./approve.ts";
 import { createBashCommand } from "./bash.ts";
 import { config, debug } from "./config.ts";
 import type { CommandDefinition } from "./contract.ts";
@@ -22,6 +23,6 @@ export { nativeMenu } from "./native-menu.ts";
 export function builtInCommands(): readonly CommandDefinition[] {
   return [
     help, commands, status, whoami, context, newSession, resetSession, stop, compact, activation, send, exportSession, model, models, think, verbose, reasoning, usage,
-    queue, elevated, exec, skill, subagents, killSubagent, steerSubagent, allowlist, config, debug, createBashCommand(), restart, ...unavailable,
+    queue, elevated, exec, approve, skill, subagents, killSubagent, steerSubagent, allowlist, config, debug, createBashCommand(), restart, ...unavailable,
   ];
 }

@@ -36,6 +36,7 @@ export interface CommandServicesDeps {
   readonly startedAt: number;
   readonly restart: CommandServices["restart"];
   readonly subagents: CommandServices["subagents"];
+  readonly decideApproval: CommandServices["decideApproval"];
 }
 
 /** The gateway's doors for commands. */
@@ -94,6 +95,7 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
     overrides: deps.overrides,
     allowlist: createAllowlistDoor({ config, writer: deps.source.writer, pairing: deps.pairing, channel: deps.channel }),
     restart: deps.restart,
+    decideApproval: deps.decideApproval,
     subagents: deps.subagents,
     async subagentLog(run, lines) {
       const entry = await sessions.get(run.childSessionKey);

@@ -5,7 +5,6 @@ import { reply } from "./contract.ts";
 const ROOMS: readonly (readonly [names: readonly string[], what: string])[] = [
   [["session", "focus", "unfocus", "agents"], "Threads bound to agents are a feature of Discord, which this version does not have."],
   [["tts", "voice"], "Speech output is not part of this version."],
-  [["approve"], "There are no approvals to decide: a command that would need one is refused."],
   [["dock-telegram", "dock_telegram", "dock-discord", "dock_discord", "dock-slack", "dock_slack"], "Moving a conversation to another channel is not part of this version."],
 ];
 

@@ -6,6 +6,7 @@ export type Define = (command: Command, cli: Cli) => void;
 
 export interface CommandEntry {
   readonly name: string;
+  readonly alias?: string | undefined;
   readonly summary: string;
   /** Loads the file of the group; called only when the group is used. */
   load(): Promise<Define>;
@@ -25,6 +26,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "pairing", summary: "let people on chat platforms in", load: async () => (await import("./pairing.ts")).definePairing },
   { name: "devices", summary: "clients of the gateway: pairing and tokens", load: async () => (await import("./devices.ts")).defineDevices },
   { name: "cron", summary: "reminders and scheduled jobs", load: async () => (await import("./cron.ts")).defineCron },
+  { name: "approvals", alias: "exec-approvals", summary: "commands that may run without being asked about", load: async () => (await import("./approvals.ts")).defineApprovals },
   { name: "config", summary: "read and change the configuration", load: async () => (await import("./config.ts")).defineConfig },
   { name: "logs", summary: "the gateway's log", load: async () => (await import("./logs.ts")).defineLogs },
   { name: "dashboard", summary: "open the Control UI", load: async () => (await import("./dashboard.ts")).defineDashboard },

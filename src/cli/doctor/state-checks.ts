@@ -2,6 +2,7 @@ import { access, chmod, constants, lstat, readdir, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DIR_MODE, ensureDir, FILE_MODE, isErrno } from "../../infra/atomic-file.ts";
+import { errorText } from "../../infra/errors.ts";
 import { isLockOwnerAlive, readLockOwner } from "../../infra/file-lock.ts";
 import { instanceLockPath } from "../../infra/instance-lock.ts";
 import { shortenHome } from "../format.ts";
@@ -100,8 +101,22 @@ async function findStaleLocks({ cli }: CheckInput): Promise<readonly Problem[]> 
   return problems;
 }
 
+/** An unanswered question about a command never runs it, whatever the file says. */
+async function findApprovals({ cli }: CheckInput): Promise<readonly Problem[]> {
+  const { createApprovalsStore, fullFallbacks } = await import("../../agents/index.ts");
+  const store = createApprovalsStore({ home: cli.paths.home, now: () => Date.now() });
+  const name = shortenHome(store.path, cli.paths.home);
+  try {
+    const keys = fullFallbacks((await store.read()).file);
+    return keys.map((key) => ({ severity: "warn", text: `${key} in ${name} is full, which is read as deny: when nobody answers, nothing runs. Set it to deny or allowlist.` }));
+  } catch (err) {
+    return [{ severity: "error", text: errorText(err) }];
+  }
+}
+
 export const stateChecks: readonly Check[] = [
   { title: "State directory", find: findStateDir },
   { title: "File modes", find: findModes },
   { title: "Locks", find: findStaleLocks },
+  { title: "Exec approvals", find: findApprovals },
 ];

@@ -32,7 +32,8 @@ export interface GatewayExecApprovals {
   ask(request: ApprovalRequest, options: AskOptions): { readonly pending: PendingApproval; readonly outcome: Promise<ApprovalOutcome>; readonly isAnswerable: boolean };
   readonly wait: ApprovalRequests["wait"];
   readonly resolve: ApprovalRequests["resolve"];
-  readonly find: ApprovalRequests["find"];
+  /** For people, who may give the start of an id. */
+  decide(idOrStart: string, decision: Decision, by: string): "decided" | "unknown" | "ambiguous";
   /** Shows a client that has just connected what is waiting. */
   greet(conn: Caller): void;
   /** Tells the sessions that their questions ended without an answer. */
@@ -83,8 +84,14 @@ export function createGatewayExecApprovals(options: GatewayExecApprovalOptions):
     store,
     ask,
     wait: requests.wait,
-    resolve: (id: string, decision: Decision, by: string | null) => requests.resolve(id, decision, by),
-    find: requests.find,
+    resolve: requests.resolve,
+    decide(idOrStart, decision, by) {
+      const [pending, ...others] = requests.find(idOrStart);
+      if (!pending) return "unknown";
+      if (others.length > 0) return "ambiguous";
+      requests.resolve(pending.id, decision, by);
+      return "decided";
+    },
     actions: {
       store,
       ask: (request, timeoutMs) => ask(request, { timeoutMs }),

@@ -141,7 +141,7 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     }),
     createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
     ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),
-    createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sends }),
+    createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sessionKey, sends }),
     ...imageTool(options, cfg, agent, access, request.model),
     createPdfTool({ access, fetch: options.fetch }),
     ...(options.browser.isEnabled() ? [createBrowserTool({ browser: options.browser, access })] : []),

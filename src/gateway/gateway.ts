@@ -239,7 +239,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const agents: AgentRuntime = createAgentRuntime({
       config, models, mcp, browser, roots, clock, log: log.child({ subsystem: "agent" }), env,
       docsDir: existing(join(options.packageRoot, "docs", "en")), bundledSkillsDir: env["OPENCLAW_BUNDLED_SKILLS_DIR"] ?? join(options.packageRoot, "skills"),
-      messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch }),
+      messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch, clock, log: log.child({ subsystem: "agent" }), sessions, waitIdle: (key, ms) => agents.runs.waitIdle(key, ms) }),
       messageChannels: () => (channels?.plugins ?? []).map((plugin) => plugin.id),
       messageToolHints: () => (channels?.plugins ?? []).flatMap((plugin) => plugin.agentPrompt?.messageToolHints(config()) ?? []),
       statusSource: {

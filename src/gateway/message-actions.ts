@@ -1,11 +1,18 @@
 import type { MessageActions } from "../agents/index.ts";
-import { toOutboundMedia } from "../auto-reply/index.ts";
+import { lastChatOf, toOutboundMedia } from "../auto-reply/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { OutboundButton, OutboundMedia } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Outbox } from "../delivery/index.ts";
+import type { Clock } from "../infra/clock.ts";
 import type { GuardedFetch } from "../infra/guarded-fetch.ts";
+import type { Logger } from "../infra/log.ts";
+import { saveMedia } from "../media/index.ts";
+import type { SessionService } from "../sessions/index.ts";
 import { fetchMedia } from "./media-fetch.ts";
+import { mirrorAssistant } from "./mirror.ts";
+
+const MIRROR_WAIT_MS = 60_000;
 
 /** The message tool's way to the channels: sends are outbox rows keyed by run and tool call, so a replay sends nothing twice. */
 export function createMessageActions(deps: {
@@ -14,17 +21,36 @@ export function createMessageActions(deps: {
   readonly outbox: () => Outbox;
   readonly stateDir: string;
   readonly fetch: GuardedFetch;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly sessions: SessionService;
+  /** Resolves when the session has no run, or after the time. */
+  readonly waitIdle: (sessionKey: string, timeoutMs: number) => Promise<unknown>;
 }): MessageActions {
+  const listChannels = (): string[] => {
+    const cfg = deps.config();
+    return deps.channels().plugins.filter((plugin) => plugin.config.listAccountIds(cfg).some((id) => plugin.config.unconfiguredReason(plugin.config.resolveAccount(cfg, id), cfg) === undefined)).map((plugin) => plugin.id);
+  };
+
+  /** Who answers in a chat knows what was said there. The conversation that sent it has it in its own words. */
+  async function mirror(chat: { channel: string; to: string }, text: string, fromSessionKey: string): Promise<void> {
+    for (const { key, entry } of await deps.sessions.all()) {
+      const last = lastChatOf(entry);
+      if (key === fromSessionKey || last?.channel !== chat.channel || last.to !== chat.to) continue;
+      await deps.waitIdle(key, MIRROR_WAIT_MS); // nothing is put between the calls and results of a turn
+      await mirrorAssistant(deps.sessions, key, text, deps.clock.now());
+    }
+  }
+
   return {
     listActions() {
       const cfg = deps.config();
-      const names = new Set<string>(["send"]);
-      for (const plugin of deps.channels().plugins) {
-        const active = plugin.config.listAccountIds(cfg).some((id) => plugin.config.unconfiguredReason(plugin.config.resolveAccount(cfg, id), cfg) === undefined);
-        if (active) for (const name of plugin.actions?.listActions(cfg) ?? []) names.add(name);
-      }
-      return [...names];
+      const channels = listChannels();
+      const offered = channels.flatMap((id) => deps.channels().find(id)?.actions?.listActions(cfg) ?? []);
+      const canBroadcast = channels.length > 0 && cfg.tools?.message?.broadcast?.enabled !== false;
+      return [...new Set(["send", ...(canBroadcast ? ["broadcast"] : []), ...offered])];
     },
+    listChannels,
     async send(request) {
       const plugin = deps.channels().find(request.channel);
       if (!plugin?.outbound) return { ok: false, error: `Channel ${request.channel} cannot send. Known: ${deps.channels().plugins.map((item) => item.id).join(", ") || "none"}.` };
@@ -38,6 +64,10 @@ export function createMessageActions(deps: {
         if ("error" in resolved) return { ok: false, error: `${source}: ${resolved.error}` };
         media.push(resolved);
       }
+      const { attachment } = request;
+      if (attachment) {
+        media.push({ path: await saveMedia(deps.stateDir, "outbound", attachment.bytes, attachment.mimeType, attachment.fileName), mimeType: attachment.mimeType, fileName: attachment.fileName, asVoice: request.asVoice });
+      }
       const buttons = parseButtons(request.buttons);
       const result = await deps.outbox().deliver({
         id: request.id, channel: plugin.id,
@@ -46,7 +76,10 @@ export function createMessageActions(deps: {
           silent: request.silent, ...(media.length > 0 ? { media } : {}), ...(buttons ? { buttons } : {}),
         },
       });
-      return result.kind === "sent" ? { ok: true, channel: plugin.id, to: target.to, messageIds: result.messageIds } : { ok: false, error: result.reason };
+      if (result.kind !== "sent") return { ok: false, error: result.reason };
+      const said = [request.text, ...media.map((item) => `[media: ${item.fileName}]`)].filter((part) => part !== "").join("\n");
+      mirror({ channel: plugin.id, to: target.to }, said, request.fromSessionKey).catch((err: unknown) => deps.log.warn("a message sent by a tool is missing in the conversation of its chat", { channel: plugin.id, err }));
+      return { ok: true, channel: plugin.id, to: target.to, messageIds: result.messageIds };
     },
     async act(request) {
       const plugin = deps.channels().find(request.channel);

@@ -39,11 +39,11 @@ const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
 it("a reminder that the owner asks for comes in the same chat at its time", async () => {
   await using w = await world([
     (res, req) => call("cron", JSON.stringify({ action: "add", job: { name: "tea", schedule: { kind: "at", at: soon(400) }, payload: { kind: "systemEvent", text: "Reminder: drink tea" } } }))(res, req),
-    say("I will remind you."), say("Time for your tea!"),
+    say("It is planned."), say("Time for your tea!"),
   ]);
   w.telegram.text("remind me of the tea");
   await w.telegram.waitUntil(() => w.texts().length === 2, "the reminder", 10_000);
-  expect(w.texts()).toEqual(["I will remind you.", "Time for your tea!"]);
+  expect(w.texts()).toEqual(["It is planned.", "Time for your tea!"]);
   expect(w.lastUser(2)).toMatch(/System: \[.*\] Reminder: drink tea[\s\S]*A scheduled reminder has been triggered\. The reminder content is:\n\nReminder: drink tea/);
   await expect.poll(async () => (await w.client.call("cron.list", { includeDisabled: true }))["total"]).toBe(0);
 });

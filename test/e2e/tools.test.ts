@@ -11,6 +11,7 @@ import { answeringModel, type Asked, type Reply } from "../support/answering-mod
 import { prepareChromium } from "../support/chromium/index.ts";
 import { connectClient } from "../support/client.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { startFakeTelegram } from "../support/telegram-api/index.ts";
 
 type Step = Reply | ((asked: Asked) => Reply);
 
@@ -140,4 +141,20 @@ it("files are written, patched, read and looked at, and never outside the worksp
   expect(w.result(5)).toMatch(/outside the workspace/);
   expect(w.result(6)).toMatch(/outside the workspace|escapes/);
   expect(w.result(7)).toMatch(/PDF/);
+});
+
+it("a message goes to another chat with its file, and is part of that chat's conversation", async () => {
+  await using telegram = await startFakeTelegram();
+  const answer = (asked: Asked): Reply => (asked.last.endsWith("hello") ? "hi Bob" : asked.last.includes("tell Bob") ? { tool: "message", args: { action: "send", target: "77", message: "Lunch at one", buffer: "aGk=", filename: "menu.txt", contentType: "text/plain" } } : "told him");
+  await using w = await world({
+    steps: Array.from({ length: 5 }, () => answer),
+    config: { session: { dmScope: "per-channel-peer" }, channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url, allowFrom: [42, 77], streamMode: "off" } } },
+  });
+  telegram.text("hello", { from: { id: 77, name: "Bob" } });
+  await telegram.waitUntil(() => telegram.sent().length === 1);
+  telegram.text("tell Bob about lunch");
+  await telegram.waitUntil(() => telegram.sent().length === 3);
+  expect(telegram.sent().map((message) => [message.chatId, message.text, message.file?.bytes.toString()])).toEqual([[77, "hi Bob", undefined], [77, "Lunch at one", "hi"], [42, "told him", undefined]]);
+  const bob = async (): Promise<string> => JSON.stringify(await w.client.call("chat.history", { sessionKey: "agent:main:telegram:direct:77" }));
+  await expect.poll(bob).toContain("Lunch at one\\n[media: menu.txt]");
 });

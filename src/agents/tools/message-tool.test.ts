@@ -12,7 +12,8 @@ function setup(more: Partial<MessageToolOptions> = {}) {
   const sends: MessagingSend[] = [];
   const tool = createMessageTool({
     actions: {
-      listActions: () => ["send", "react", "delete"],
+      listActions: () => ["send", "broadcast", "react", "delete"],
+      listChannels: () => ["telegram", "discord"],
       send: async (request) => {
         sent.push(request);
         return request.to === "gone" ? { ok: false, error: "chat not found" } : { ok: true, channel: request.channel, to: request.to, messageIds: ["1"] };
@@ -22,7 +23,7 @@ function setup(more: Partial<MessageToolOptions> = {}) {
         return { ok: true };
       },
     },
-    current, isOwner: true, settings: undefined, workspaceDir: "/ws", runId: "run", sends, ...more,
+    current, isOwner: true, settings: undefined, workspaceDir: "/ws", runId: "run", sessionKey: "agent:main:main", sends, ...more,
   });
   const call = (args: Record<string, unknown>): Promise<ToolResult> => tool.execute(args, { toolCallId: "call", signal: new AbortController().signal, onUpdate: () => undefined });
   return { call, sent, acted, sends };
@@ -60,6 +61,27 @@ describe("message tool", () => {
       expect((await setup({ settings }).call({ channel: "discord", target: "1", message: "x" })).isError).toBeUndefined();
     }
     expect((await setup({ settings: { crossContext: { allowWithinProvider: false } } }).call({ target: "77", message: "x" })).isError).toBe(true);
+  });
+
+  it("tells several chats the same, and says who got it", async () => {
+    const { call, sent } = setup({ settings: { crossContext: { allowAcrossProviders: true } } });
+    const result = await call({ action: "broadcast", channel: "all", targets: ["77", "gone"], message: "Lunch is ready" });
+    expect(sent.map(({ id, channel, to, text }) => [id, channel, to, text])).toEqual([
+      ["run:call:0", "telegram", "77", "Lunch is ready"], ["run:call:1", "telegram", "gone", "Lunch is ready"], ["run:call:2", "discord", "77", "Lunch is ready"], ["run:call:3", "discord", "gone", "Lunch is ready"],
+    ]);
+    expect(JSON.parse(textOf(result))).toMatchObject({ results: [{ channel: "telegram", to: "77", ok: true }, { to: "gone", ok: false, error: "chat not found" }, { channel: "discord", ok: true }, { ok: false }] });
+    expect(JSON.parse(textOf(await setup().call({ action: "broadcast", channel: "all", targets: ["1"], message: "x" })))).toMatchObject({ results: [{ ok: true }, { channel: "discord", ok: false, error: expect.stringContaining("denied") }] });
+    expect(textOf(await call({ action: "broadcast", message: "x" }))).toBe("Action broadcast requires targets.");
+    expect(textOf(await call({ action: "broadcast", targets: Array.from({ length: 51 }, (_, i) => String(i)), message: "x" }))).toContain("At most 50 messages");
+    expect(textOf(await setup({ settings: { broadcast: { enabled: false } } }).call({ action: "broadcast", targets: ["1"], message: "x" }))).toBe("Broadcast is disabled. Set tools.message.broadcast.enabled to true.");
+    expect(textOf(await setup({ isOwner: false }).call({ action: "broadcast", targets: ["42"], message: "x" }))).toMatch(/^Only the owner/);
+  });
+
+  it("sends a file that the model holds itself", async () => {
+    const { call, sent } = setup();
+    await call({ buffer: "data:text/plain;base64,aGk=", filename: "hi.txt" });
+    expect(sent[0]?.attachment).toEqual({ bytes: Buffer.from("hi"), mimeType: "text/plain", fileName: "hi.txt" });
+    expect(textOf(await call({ buffer: "a{b" }))).toBe("buffer must be base64 or a base64 data: URL.");
   });
 
   it("lets strangers act in their own chat only, whatever the action", async () => {

@@ -20,6 +20,8 @@ export type ToolVerdict = { readonly kind: "allowed" } | { readonly kind: "remov
 type Step = (tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }) => ToolVerdict;
 
 const ALLOWED: ToolVerdict = { kind: "allowed" };
+const SANDBOX_ALLOW = ["exec", "process", "read", "write", "edit", "apply_patch", "image", "sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "subagents", "session_status"];
+const SANDBOX_DENY = ["browser", "canvas", "nodes", "cron", "gateway", "telegram", "whatsapp", "discord", "irc", "googlechat", "slack", "signal", "imessage"];
 const SUBAGENT_DENY = ["gateway", "agents_list", "whatsapp_login", "session_status", "cron", "memory_search", "memory_get", "sessions_send"];
 const LEAF_DENY = ["sessions_list", "sessions_history", "sessions_spawn"];
 
@@ -63,9 +65,53 @@ function policySteps(input: ToolPolicyInput): Step[] {
     );
   }
   if (ownProvider) steps.push(listStep(`agents.list[${agent.id}].tools.byProvider.${ownProvider.key}`, ownProvider.rules.allow, ownProvider.rules.deny));
-  if (input.sandboxed) steps.push(listStep("tools.sandbox.tools", global?.sandbox?.tools?.allow, global?.sandbox?.tools?.deny));
+  if (input.sandboxed) steps.push(sandboxStep(resolveSandboxToolLists(config, agent)));
   if (input.subagent) steps.push(subagentStep(input.subagent, global?.subagents?.tools));
   return steps;
+}
+
+export interface SandboxToolLists {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  /** The keys they come from; `default` where nothing is set. */
+  readonly allowFrom: string;
+  readonly denyFrom: string;
+}
+
+/** Lists of the agent over the general ones over the built-in ones. Source: spec tools-and-automation §2. */
+export function resolveSandboxToolLists(config: OpenClawConfig, agent: Pick<ResolvedAgent, "id" | "config">): SandboxToolLists {
+  const global = config.tools?.sandbox?.tools;
+  const own = agent.config?.tools?.sandbox?.tools;
+  const from = (key: "allow" | "deny"): string => (own?.[key] ? `agents.list[${agent.id}].tools.sandbox.tools.${key}` : global?.[key] ? `tools.sandbox.tools.${key}` : "default");
+  const also = own?.alsoAllow ?? global?.alsoAllow ?? [];
+  const denied = own?.deny ?? global?.deny;
+  const deny = denied ?? [...SANDBOX_DENY, ...Object.keys(config.channels ?? {}).filter((id) => id !== "defaults")].filter((name) => !matchesAnyEntry(also, { name }));
+  const chosen = own?.allow ?? global?.allow ?? SANDBOX_ALLOW;
+  // An empty list allows everything, like any other; a list of its own still has the model see.
+  const allow = chosen.length === 0 ? [] : [...new Set([...chosen, ...also, ...(matchesAnyEntry(deny, { name: "image" }) ? [] : ["image"])])];
+  return { allow, deny, allowFrom: from("allow"), denyFrom: from("deny") };
+}
+
+function sandboxStep(lists: SandboxToolLists): Step {
+  return (tool) => {
+    if (matchesAnyEntry(lists.deny, tool)) return { kind: "removed", rule: sandboxRule("deny", lists.denyFrom) };
+    if (lists.allow.length > 0 && !matchesAnyEntry(lists.allow, tool)) return { kind: "removed", rule: sandboxRule("allow", lists.allowFrom) };
+    return ALLOWED;
+  };
+}
+
+const sandboxRule = (key: "allow" | "deny", from: string): string => (from === "default" ? `the sandbox's usual list (tools.sandbox.tools.${key === "deny" ? "deny, or alsoAllow" : "alsoAllow"} changes it)` : from);
+
+/** What a person reads about a tool that the sandbox takes away. Source: spec tools-and-automation §4. */
+export function blockedBySandboxText(tool: string, mode: string, lists: SandboxToolLists): string {
+  const isDenied = matchesAnyEntry(lists.deny, { name: tool });
+  return [
+    `Tool "${tool}" blocked by sandbox tool policy (mode=${mode}).`,
+    isDenied ? `It is named by ${lists.denyFrom === "default" ? "the built-in deny list" : lists.denyFrom}.` : `It is not in ${lists.allowFrom === "default" ? "the built-in allow list" : lists.allowFrom}.`,
+    "Fix:",
+    "- agents.defaults.sandbox.mode=off (or agents.list[].sandbox.mode)",
+    isDenied && lists.denyFrom !== "default" ? `- remove ${tool} from ${lists.denyFrom}` : "- tools.sandbox.tools.alsoAllow (or agents.list[].tools.sandbox.tools.alsoAllow)",
+  ].join("\n");
 }
 
 /** What sub-agents never get, unless a list names it. */

@@ -20,6 +20,7 @@ import { createRunRegistry, type ActiveRun, type RunOutcome, type RunRegistry } 
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
 import type { McpService } from "./mcp/service.ts";
 import { loadPi, type PiModules } from "./pi.ts";
+import { createSandboxService } from "./sandbox/index.ts";
 import { createSkillsWatcher, loadSkills, skillEnvironment, type Skill } from "./skills/index.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createLoginPath } from "./tools/exec/environment.ts";
@@ -111,7 +112,8 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
     images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
   };
-  const toolSet: ToolSet = createToolSet({ ...options, jobs, loginPath: createLoginPath(options.env), skillEnv: (agentId) => skillEnvironment(config(), () => readSkills(agentId)), pi: () => deps.pi(), mcpTools: () => options.mcp.tools() });
+  const sandboxes = createSandboxService({ config, roots: options.roots, clock, log, env: options.env, bundledSkillsDir: options.bundledSkillsDir, docsDir: options.docsDir });
+  const toolSet: ToolSet = createToolSet({ ...options, sandboxes, jobs, loginPath: createLoginPath(options.env), skillEnv: (agentId) => skillEnvironment(config(), () => readSkills(agentId)), pi: () => deps.pi(), mcpTools: () => options.mcp.tools() });
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
   const readSkills = (agentId: string): Promise<Skill[]> =>
     loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, env: options.env, config: config(), log });
@@ -138,10 +140,12 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     onBegin?.(run);
     const sends: MessagingSend[] = [];
     await options.mcp.ready(MCP_WAIT_MS);
-    const { offered } = toolSet(request, sends);
+    const { offered, sandbox } = toolSet(request, sends);
     let outcome: RunOutcome = { status: "ok" };
     let isAnswered = false;
     try {
+      // Without its sandbox the run ends here, before a model is asked; who stops the run does not wait for it.
+      if (sandbox) await Promise.race([sandbox.ready(), once(run.controller.signal)]);
       const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), messagingSends: sends }, {
         messagingSends: sends,
         onSteerable: (steer) => {
@@ -230,11 +234,14 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     async close() {
       for (const run of runs.all()) runs.abort({ runId: run.runId }, "shutdown");
       skillsWatcher.close();
+      sandboxes.close();
       options.models.close();
       await jobs.killAll();
     },
   };
 }
+
+const once = (signal: AbortSignal): Promise<void> => new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true })));
 
 function outcomeOf(result: EmbeddedPiRunResult): RunOutcome {
   const { aborted, error } = result.meta;

@@ -4,13 +4,13 @@ import type { GroupToolPolicy } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { GuardedFetch } from "../infra/guarded-fetch.ts";
-import { resolveAgent, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
+import { resolveAgent, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { MessagingSend } from "./pi-embedded-runner/run/types.ts";
-import { resolveSandboxInfo } from "./pi-embedded-runner/sandbox-info.ts";
 import { judgeTool } from "./pi-tools.policy.ts";
 import { formatModelRef, type ModelRef, type ModelService } from "./models/types.ts";
 import type { PiModules } from "./pi.ts";
+import { isSessionSandboxed, type SandboxService, type SandboxSession } from "./sandbox/index.ts";
 import { createApplyPatchTool } from "./tools/apply-patch/tool.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
@@ -80,6 +80,7 @@ export interface ToolSetOptions extends ToolSources {
   readonly pi: () => Promise<PiModules>;
   /** Tools of the MCP servers that are connected. */
   readonly mcpTools: () => AgentTool[];
+  readonly sandboxes: Pick<SandboxService, "session">;
 }
 
 export interface RemovedTool {
@@ -88,13 +89,16 @@ export interface RemovedTool {
   readonly rule: string;
 }
 
-/** The tools of one run, and those that a rule took away. */
-export type ToolSet = (request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]) => { readonly offered: AgentTool[]; readonly removed: RemovedTool[] };
+/** The tools of one run, those that a rule took away, and where they work. */
+export type ToolSet = (request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]) => {
+  readonly offered: AgentTool[];
+  readonly removed: RemovedTool[];
+  /** Tools bring it up by themselves; a run does before it asks the model. */
+  readonly sandbox: SandboxSession | undefined;
+};
 
-/** Tools that touch the machine: where a sandbox is asked for and none is there, they are not offered. */
-const HOST_TOOLS: ReadonlySet<string> = new Set(["exec", "process", "read", "write", "edit", "apply_patch"]);
-/** Those of them that elevated rights bring back. */
-const ELEVATED_TOOLS: ReadonlySet<string> = new Set(["exec", "process"]);
+/** Where the workspace may only be read, there is nothing to write to. Source: spec tools-and-automation §1.2. */
+const WRITE_TOOLS: ReadonlySet<string> = new Set(["write", "edit", "apply_patch"]);
 /** A job must not make jobs (spec tools-and-automation §1.1). */
 const NOT_IN_CRON: ReadonlySet<string> = new Set(["cron", "gateway"]);
 
@@ -105,24 +109,33 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
     const agent = resolveAgent(cfg, request.agentId, options.roots);
     const depth = options.spawnDepth(request.sessionKey);
     const subagent = depth === 0 ? undefined : depth >= (cfg.agents?.defaults?.subagents?.maxSpawnDepth ?? 1) ? "leaf" : "inner";
-    const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
-    const isIsolated = sandbox.mode === "all" || (sandbox.mode === "non-main" && sessionKeyKind(request.sessionKey) !== "main");
+    const sandbox = options.sandboxes.session(agent.id, request.sessionKey);
     const offered: AgentTool[] = [];
     const removed: RemovedTool[] = [];
-    for (const tool of [...buildTools(options, cfg, agent, request, sends), ...webTools(cfg), ...options.mcpTools()]) {
-      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: false, subagent }, { ...tool, ...(tool.source?.kind === "mcp" ? { mcpServer: tool.source.server } : {}) });
+    for (const tool of [...buildTools({ options, cfg, agent, request, sandbox }, sends), ...webTools(cfg), ...options.mcpTools()]) {
+      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: sandbox !== undefined, subagent }, { ...tool, ...(tool.source?.kind === "mcp" ? { mcpServer: tool.source.server } : {}) });
       if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
       else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });
-      else if (isIsolated && HOST_TOOLS.has(tool.name) && !(request.elevated && ELEVATED_TOOLS.has(tool.name))) removed.push({ name: tool.name, rule: `agents.defaults.sandbox.mode=${sandbox.mode}, and no sandbox is available` });
+      else if (sandbox?.settings.workspaceAccess === "ro" && WRITE_TOOLS.has(tool.name)) removed.push({ name: tool.name, rule: "sandbox.workspaceAccess=ro" });
       else offered.push(tool);
     }
-    return { offered, removed };
+    return { offered, removed, sandbox };
   };
 }
 
-function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: ResolvedAgent, request: Omit<RunRequest, "prompt" | "onAgentEvent">, sends: MessagingSend[]): AgentTool[] {
+/** What a run's tools are made of. */
+interface ToolContext {
+  readonly options: ToolSetOptions;
+  readonly cfg: OpenClawConfig;
+  readonly agent: ResolvedAgent;
+  readonly request: Omit<RunRequest, "prompt" | "onAgentEvent">;
+  readonly sandbox: SandboxSession | undefined;
+}
+
+function buildTools(context: ToolContext, sends: MessagingSend[]): AgentTool[] {
+  const { options, cfg, agent, request, sandbox } = context;
   const { sessionKey, isOwner, channel } = request;
-  const fileAccess = (workspaceOnly: boolean): FileAccess => createFileAccess({
+  const fileAccess = (workspaceOnly: boolean): FileAccess => sandbox?.files ?? createFileAccess({
     workspaceDir: agent.workspaceDir, stateDir: options.roots.stateDir, workspaceOnly,
     readRoots: [options.bundledSkillsDir, join(options.roots.stateDir, "skills"), join(options.roots.stateDir, "media"), ...(options.docsDir ? [options.docsDir] : [])],
   });
@@ -137,7 +150,7 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createExecTool({
       jobs: options.jobs, scope: sessionKey, agentId: agent.id, workspaceDir: agent.workspaceDir, settings: { ...cfg.tools?.exec, ...agent.config?.tools?.exec, ...request.exec },
       env: options.env, configEnv: configEnvironment(cfg), loginPath: options.loginPath, elevated: request.elevated === true, approvals: options.execApprovals,
-      skillEnv: () => options.skillEnv(agent.id),
+      skillEnv: () => options.skillEnv(agent.id), sandbox,
     }),
     createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
     ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),
@@ -146,8 +159,8 @@ function buildTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolve
     createPdfTool({ access, fetch: options.fetch }),
     ...(options.browser.isEnabled() ? [createBrowserTool({ browser: options.browser, access })] : []),
     createGatewayTool({ actions: options.gatewayActions, sessionKey }),
-    ...sessionTools(options, cfg, agent, request),
-    createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner }),
+    ...sessionTools(context),
+    createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner, ownOnly: sandbox?.settings.sessionToolsVisibility === "spawned" }),
   ];
 }
 
@@ -165,10 +178,13 @@ function imageTool(options: ToolSetOptions, cfg: OpenClawConfig, agent: Resolved
   return [createImageTool({ access, fetch, models, pi, candidates, agentId: agent.id, maxSidePx: cfg.agents?.defaults?.imageMaxDimensionPx ?? DEFAULT_IMAGE_SIDE_PX })];
 }
 
-function sessionTools(options: ToolSetOptions, cfg: OpenClawConfig, agent: ResolvedAgent, request: Omit<RunRequest, "prompt" | "onAgentEvent">): AgentTool[] {
+function sessionTools({ options, cfg, agent, request, sandbox }: ToolContext): AgentTool[] {
+  const visibility = cfg.tools?.sessions?.visibility ?? "tree";
+  const limitsVisibility = sandbox?.settings.sessionToolsVisibility === "spawned" && visibility !== "self";
   const scope: SessionToolScope = {
     actions: options.sessionActions, sessionKey: request.sessionKey, agentId: agent.id, isOwner: request.isOwner, senderId: request.senderId, chat: request.channel, now: () => options.clock.now(),
-    visibility: cfg.tools?.sessions?.visibility ?? "tree",
+    visibility: limitsVisibility ? "tree" : visibility,
+    sandbox: sandbox && { limitsVisibility, isAgentSandboxed: (agentId) => isSessionSandboxed(cfg, agentId, `agent:${agentId}:subagent:new`) },
     agentToAgent: { enabled: cfg.tools?.agentToAgent?.enabled === true, allow: cfg.tools?.agentToAgent?.allow ?? [] },
   };
   return [createAgentsListTool, createSessionsListTool, createSessionsHistoryTool, createSessionsSendTool, createSessionsSpawnTool, createSubagentsTool].map((create) => create(scope));

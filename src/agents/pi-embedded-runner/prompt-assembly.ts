@@ -11,6 +11,7 @@ import type { RunChannelContext, RunEmbeddedPiAgentParams } from "./run/params.t
 import type { SystemPromptReport } from "./run/types.ts";
 import { resolveSandboxInfo } from "./sandbox-info.ts";
 import { buildSystemPrompt, toolList } from "./system-prompt.ts";
+import { toolSchema } from "./tool-schema.ts";
 
 export const HEARTBEAT_PROMPT =
   "Read HEARTBEAT.md in the workspace if it is there and do exactly what it says. Do not pick up or repeat tasks from earlier conversations. If nothing needs attention, answer HEARTBEAT_OK.";
@@ -73,7 +74,7 @@ export async function assemblePrompt(
   deps: RunnerDeps,
   params: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey" | "sessionId" | "promptMode" | "includeMemory" | "extraSystemPrompt" | "channel" | "ownerIds" | "skillFilter" | "thinking" | "reasoning">,
   tools: readonly AgentTool[],
-  prepared: Pick<PreparedModel, "ref">,
+  prepared: Pick<PreparedModel, "ref"> & { readonly model?: { readonly api: string } | undefined },
   cache: PromptCache,
   source: "run" | "estimate",
 ): Promise<AssembledPrompt> {
@@ -97,7 +98,7 @@ export async function assemblePrompt(
     parts = { bootstrap, skills: { ...buildSkillsSnapshot(skills, { filter, config: cfg }), version: skillsVersion }, skillsVersion, skillsConfig: cfg.skills };
     cache.set(cacheKey, parts);
   }
-  const sandbox = resolveSandboxInfo(cfg, agent.workspaceDir);
+  const sandbox = resolveSandboxInfo(cfg, agent, params.sessionKey);
   const defaultChoice = await deps.models.selectDefault(agent.id);
   const aliases = [...deps.models.aliases(agent.id)].map(([alias, ref]) => ({ alias, ref: formatModelRef(ref) }));
   const heartbeat = agent.config?.heartbeat?.prompt ?? cfg.agents?.defaults?.heartbeat?.prompt ?? HEARTBEAT_PROMPT;
@@ -120,9 +121,10 @@ export async function assemblePrompt(
     const { bootstrap, skills } = parts as CachedParts;
     const projectChars = bootstrap.contextFiles.reduce((sum, file) => sum + file.content.length, 0);
     const entries = tools.map((tool) => {
-      const properties: unknown = "properties" in tool.parameters ? tool.parameters.properties : undefined;
+      const schema = toolSchema(tool.parameters, { provider: prepared.ref.provider, api: prepared.model?.api });
+      const properties: unknown = "properties" in schema ? schema.properties : undefined;
       return {
-        name: tool.name, summaryChars: tool.description.length, schemaChars: JSON.stringify(tool.parameters).length,
+        name: tool.name, summaryChars: tool.description.length, schemaChars: JSON.stringify(schema).length,
         propertiesCount: typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0,
       };
     });

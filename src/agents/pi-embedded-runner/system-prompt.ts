@@ -123,8 +123,14 @@ function workspace(input: SystemPromptInput): string {
   return `## Workspace\nWorking directory: ${dir}\nTreat it as the one place for files unless told otherwise.${commit}`;
 }
 
-function sandboxSection(sandbox: SandboxInfo): string {
-  return `## Sandbox\nCommands run isolated (${sandbox.mode}); the workspace is ${sandbox.workspaceAccess === "rw" ? "writable" : sandbox.workspaceAccess === "ro" ? "read-only" : "not mounted"} there. What it refuses is refused on purpose.`;
+const SANDBOX_WORKSPACE: Readonly<Record<SandboxInfo["workspaceAccess"], string>> = {
+  rw: "It is the agent's workspace itself. Files of skills outside of it can be read, not run.",
+  ro: "It is a private copy, with the skills in skills/; the agent's workspace can be read under /agent.",
+  none: "It is a private copy, with the skills in skills/; the agent's workspace is not in reach.",
+};
+
+function sandboxSection({ mode, containerDir, workspaceAccess }: SandboxInfo): string {
+  return `## Sandbox\nCommands and file tools work in a sandbox (mode ${mode}), in ${cleanPath(containerDir)}. ${SANDBOX_WORKSPACE[workspaceAccess]} Paths of the host mean nothing to commands. What is refused is refused on purpose.`;
 }
 
 function ownerList(input: SystemPromptInput): string {

@@ -1,3 +1,3 @@
 export { SandboxError, type SandboxCommand, type SandboxRuntime, type SandboxSession } from "./contract.ts";
 export { createSandboxService, type SandboxService, type SandboxServiceOptions } from "./service.ts";
-export { isSessionSandboxed, resolveSandboxSettings, sandboxScopeKey, type SandboxSettings } from "./settings.ts";
+export { isSandboxed, isSessionSandboxed, resolveSandboxSettings, sandboxScopeKey, type SandboxSettings } from "./settings.ts";

@@ -19,15 +19,14 @@ export function pruneReason(entry: SandboxEntry, prune: SandboxSettings["prune"]
 /** Source: spec tools-and-automation §4, `prune`. A container that cannot be removed is tried again next time. */
 export async function pruneSandboxes(options: {
   readonly config: OpenClawConfig;
-  readonly stateDir: string;
   readonly registry: SandboxRegistry;
   readonly docker: DockerCli;
   readonly now: () => number;
   readonly log: Logger;
 }): Promise<void> {
-  const { config, stateDir, registry, docker, now, log } = options;
+  const { config, registry, docker, now, log } = options;
   for (const entry of await registry.list()) {
-    const { prune } = resolveSandboxSettings(config, agentOfScope(entry.sessionKey) ?? resolveDefaultAgentId(config), stateDir);
+    const { prune } = resolveSandboxSettings(config, agentOfScope(entry.sessionKey) ?? resolveDefaultAgentId(config));
     const reason = pruneReason(entry, prune, now());
     if (reason === undefined) continue;
     try {

@@ -53,7 +53,7 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
 
   const prune = (): Promise<void> => {
     const path = findOnPath("docker", env["PATH"]);
-    return path === undefined ? Promise.resolve() : pruneSandboxes({ config: config(), stateDir: roots.stateDir, registry, docker: createDockerCli(path, env), now: () => clock.now(), log });
+    return path === undefined ? Promise.resolve() : pruneSandboxes({ config: config(), registry, docker: createDockerCli(path, env), now: () => clock.now(), log });
   };
 
   function selectBackend(): SandboxBackend {
@@ -69,9 +69,10 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
   const agentFor = (settings: SandboxSettings, agentId: string): ResolvedAgent => resolveAgent(config(), settings.scope === "shared" ? resolveDefaultAgentId(config()) : agentId, roots);
 
   async function plan(settings: SandboxSettings, scopeKey: string, agent: ResolvedAgent): Promise<SandboxPlan> {
-    const slug = sandboxSlug(scopeKey, settings.workspaceRoot);
+    const workspaceRoot = settings.workspaceRoot ?? join(roots.stateDir, "sandboxes");
+    const slug = sandboxSlug(scopeKey, workspaceRoot);
     const own = settings.workspaceAccess === "rw";
-    const source = own ? agent.workspaceDir : join(settings.workspaceRoot, slug);
+    const source = own ? agent.workspaceDir : join(workspaceRoot, slug);
     if (settings.workspaceAccess !== "none") {
       await ensureDir(agent.workspaceDir);
       if (`${roots.stateDir}/`.startsWith(`${agent.workspaceDir}/`)) {
@@ -81,7 +82,7 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
     if (!own) await ensureWorkspaceCopy({ copyDir: source, agentDir: agent.workspaceDir, log });
     const mounts: Mount[] = [{ target: settings.docker.workdir, source, writable: true }];
     if (settings.workspaceAccess === "ro") mounts.push({ target: AGENT_MOUNT, source: agent.workspaceDir, writable: false });
-    const binds = await resolveBinds({ docker: settings.docker, roots: [agent.workspaceDir, settings.workspaceRoot], stateDir: roots.stateDir });
+    const binds = await resolveBinds({ docker: settings.docker, roots: [agent.workspaceDir, workspaceRoot], stateDir: roots.stateDir });
     return { scopeKey, slug, settings, mounts, binds };
   }
 
@@ -100,7 +101,7 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
   return {
     session(agentId, sessionKey) {
       if (!isSessionSandboxed(config(), agentId, sessionKey)) return undefined;
-      const settings = resolveSandboxSettings(config(), agentId, roots.stateDir);
+      const settings = resolveSandboxSettings(config(), agentId);
       const scopeKey = sandboxScopeKey(settings, agentId, sessionKey);
       const agent = agentFor(settings, agentId);
       let planned: Promise<SandboxPlan> | undefined;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { AgentsDefaultsSandboxConfig, OpenClawConfig } from "../../config/index.ts";
 import { agentIdOfKey, expandPath, normalizeAgentId, sessionKeyKind } from "../../routing/index.ts";
 
@@ -24,16 +23,18 @@ export interface SandboxSettings {
   readonly scope: "session" | "agent" | "shared";
   readonly workspaceAccess: "none" | "ro" | "rw";
   readonly sessionToolsVisibility: "spawned" | "all";
-  readonly workspaceRoot: string;
+  /** Where private copies lie, if not in `<state>/sandboxes`. */
+  readonly workspaceRoot: string | undefined;
   readonly docker: DockerSettings;
   /** 0: never for that reason. */
   readonly prune: { readonly idleHours: number; readonly maxAgeDays: number };
 }
 
 /** Settings of one agent: its own over the general ones, key by key. Source: spec tools-and-automation §4. */
-export function resolveSandboxSettings(cfg: OpenClawConfig, agentId: string, stateDir: string): SandboxSettings {
+export function resolveSandboxSettings(cfg: OpenClawConfig, agentId: string): SandboxSettings {
   const general = cfg.agents?.defaults?.sandbox;
-  const own = cfg.agents?.list?.find((agent) => normalizeAgentId(agent.id) === normalizeAgentId(agentId))?.sandbox;
+  const own = ownSection(cfg, agentId);
+  const workspaceRoot = own?.workspaceRoot ?? general?.workspaceRoot;
   const scope = scopeOf(own) ?? scopeOf(general) ?? "agent";
   // One container cannot be of two shapes: what all agents share has the general shape.
   const docker = { ...general?.docker, ...(scope === "shared" ? {} : own?.docker) };
@@ -44,7 +45,7 @@ export function resolveSandboxSettings(cfg: OpenClawConfig, agentId: string, sta
     scope,
     workspaceAccess: own?.workspaceAccess ?? general?.workspaceAccess ?? "none",
     sessionToolsVisibility: own?.sessionToolsVisibility ?? general?.sessionToolsVisibility ?? "spawned",
-    workspaceRoot: expandPath(own?.workspaceRoot ?? general?.workspaceRoot ?? join(stateDir, "sandboxes")),
+    workspaceRoot: workspaceRoot === undefined ? undefined : expandPath(workspaceRoot),
     docker: {
       ...docker,
       image: docker.image ?? DEFAULT_SANDBOX_IMAGE,
@@ -61,6 +62,9 @@ export function resolveSandboxSettings(cfg: OpenClawConfig, agentId: string, sta
   };
 }
 
+const ownSection = (cfg: OpenClawConfig, agentId: string): AgentsDefaultsSandboxConfig | undefined =>
+  cfg.agents?.list?.find((agent) => normalizeAgentId(agent.id) === normalizeAgentId(agentId))?.sandbox;
+
 function scopeOf(config: AgentsDefaultsSandboxConfig | undefined): SandboxSettings["scope"] | undefined {
   return config?.scope ?? (config?.perSession === undefined ? undefined : config.perSession ? "session" : "shared");
 }
@@ -72,8 +76,7 @@ export function isSandboxed(settings: Pick<SandboxSettings, "mode">, sessionKey:
 
 /** The same question from the configuration; answered without building anything where no sandbox is asked for. */
 export function isSessionSandboxed(cfg: OpenClawConfig, agentId: string, sessionKey: string): boolean {
-  const own = cfg.agents?.list?.find((agent) => normalizeAgentId(agent.id) === normalizeAgentId(agentId))?.sandbox;
-  return isSandboxed({ mode: own?.mode ?? cfg.agents?.defaults?.sandbox?.mode ?? "off" }, sessionKey);
+  return isSandboxed({ mode: ownSection(cfg, agentId)?.mode ?? cfg.agents?.defaults?.sandbox?.mode ?? "off" }, sessionKey);
 }
 
 export function sandboxScopeKey(settings: Pick<SandboxSettings, "scope">, agentId: string, sessionKey: string): string {

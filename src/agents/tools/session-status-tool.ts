@@ -9,7 +9,8 @@ export interface SessionStatusSource {
   setModel(sessionKey: string, model: string): Promise<void>;
 }
 
-export function createSessionStatusTool({ source, sessionKey, isOwner }: { readonly source: SessionStatusSource; readonly sessionKey: string; readonly isOwner: boolean }): AgentTool {
+/** `ownOnly`: a sandboxed session does not look at others. */
+export function createSessionStatusTool({ source, sessionKey, isOwner, ownOnly }: { readonly source: SessionStatusSource; readonly sessionKey: string; readonly isOwner: boolean; readonly ownOnly: boolean }): AgentTool {
   return {
     name: "session_status",
     label: "Session Status",
@@ -19,6 +20,7 @@ export function createSessionStatusTool({ source, sessionKey, isOwner }: { reado
     describe: (args) => optionalString(args, "model") ?? "",
     async execute(args) {
       const wanted = optionalString(args, "sessionKey");
+      if (wanted && ownOnly && wanted.toLowerCase() !== sessionKey) return toolError(`Session ${wanted} is not visible from a sandbox.`);
       const key = wanted && isOwner ? wanted : sessionKey;
       const model = optionalString(args, "model");
       if (model !== undefined) {

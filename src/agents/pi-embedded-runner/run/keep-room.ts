@@ -29,7 +29,7 @@ export async function keepRoom(input: KeepRoomInput): Promise<void> {
   if (isSoon(total, prepared) && compaction.isPossible(prepared)) {
     const entry = await deps.sessions.get(params.sessionKey);
     const isDue = needsMemoryFlush({ config, params, entry, windowTokens: prepared.contextTokens, totalTokens: total });
-    if (isDue && (await isWorkspaceWritable(config, params.agent.workspaceDir))) await flushMemory(input, entry?.compactionCount ?? 0);
+    if (isDue && (await isWorkspaceWritable(config, params))) await flushMemory(input, entry?.compactionCount ?? 0);
   }
   const outcome = await compaction.ifFull(prepared, total);
   if (outcome?.kind !== "compacted") return;

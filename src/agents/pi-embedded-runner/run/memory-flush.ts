@@ -39,10 +39,11 @@ export function needsMemoryFlush({ config, params, entry, windowTokens, totalTok
   return totalTokens >= (thresholdTokens ?? windowTokens - reserveTokens) - soft;
 }
 
-export async function isWorkspaceWritable(config: OpenClawConfig, workspaceDir: string): Promise<boolean> {
-  const sandbox = resolveSandboxInfo(config, workspaceDir);
+/** In a sandbox only the workspace itself counts: a memory in a private copy is never read again. */
+export async function isWorkspaceWritable(config: OpenClawConfig, { agent, sessionKey }: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey">): Promise<boolean> {
+  const sandbox = resolveSandboxInfo(config, agent, sessionKey);
   if (sandbox.enabled && sandbox.workspaceAccess !== "rw") return false;
-  return access(workspaceDir, constants.W_OK).then(() => true, () => false);
+  return access(agent.workspaceDir, constants.W_OK).then(() => true, () => false);
 }
 
 /**

@@ -60,6 +60,8 @@ export interface SessionToolScope {
   readonly chat: { readonly channel: string; readonly accountId: string | undefined; readonly to: string | undefined; readonly threadId: string | undefined } | undefined;
   /** `tools.sessions.visibility` and `tools.agentToAgent`. */
   readonly visibility: "self" | "tree" | "agent" | "all";
+  /** The caller is in a sandbox: whom it starts must be in one, too. */
+  readonly sandbox?: { readonly limitsVisibility: boolean; readonly isAgentSandboxed: (agentId: string) => boolean } | undefined;
   readonly now: () => number;
   readonly agentToAgent: { readonly enabled: boolean; readonly allow: readonly string[] };
 }

@@ -4,6 +4,7 @@ import type { SubagentRun } from "../../subagents/types.ts";
 import { optionalNumber, optionalString, requireString } from "../arguments.ts";
 import { toolJson, type AgentTool } from "../contract.ts";
 import type { SessionToolScope } from "./contract.ts";
+import { forbidden } from "./visibility.ts";
 
 const DEFAULT_RECENT_MIN = 30;
 const MAX_RECENT_MIN = 1440;
@@ -24,6 +25,8 @@ export function createSessionsSpawnTool(scope: SessionToolScope): AgentTool {
     describe: (args) => optionalString(args, "label") ?? firstLine(String(args["task"] ?? "")),
     async execute(args) {
       const { chat } = scope;
+      const childAgent = optionalString(args, "agentId") ?? scope.agentId;
+      if (scope.sandbox && !scope.sandbox.isAgentSandboxed(childAgent)) return toolJson(forbidden(`A sandboxed session cannot start an agent that is not: agents.list[${childAgent}].sandbox.mode must cover its sub-agents.`));
       return toolJson(await scope.actions.spawn({
         requesterSessionKey: scope.sessionKey, requesterAgentId: scope.agentId, isOwner: scope.isOwner, senderId: scope.senderId, task: requireString(args, "task"),
         origin: chat?.to === undefined || chat.channel === "webchat" ? undefined : { channel: chat.channel, accountId: chat.accountId, to: chat.to, threadId: chat.threadId },

@@ -34,6 +34,7 @@ function isBelow(ancestor: string, key: string, rows: readonly Pick<SessionToolR
 
 export const forbidden = (error: string): { status: "forbidden"; error: string } => ({ status: "forbidden", error });
 
-export function notVisible(scope: Pick<SessionToolScope, "visibility">, key: string): { status: "forbidden"; error: string } {
-  return forbidden(`Session ${key} is not visible from here (tools.sessions.visibility=${scope.visibility}).`);
+export function notVisible(scope: Pick<SessionToolScope, "visibility" | "sandbox">, key: string): { status: "forbidden"; error: string } {
+  const rule = scope.sandbox?.limitsVisibility ? "agents.defaults.sandbox.sessionToolsVisibility=spawned" : `tools.sessions.visibility=${scope.visibility}`;
+  return forbidden(`Session ${key} is not visible from here (${rule}).`);
 }

@@ -15,6 +15,7 @@ import { applySystemPromptOverrideToSession, emptyResourceLoader, routeRequests,
 import { usesReasoningTags } from "../prompt-assembly.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
 import { storableResult } from "../tool-result-store.ts";
+import { toolSchema } from "../tool-schema.ts";
 import type { Steer } from "../runs.ts";
 import { prepareModelContext } from "./model-context.ts";
 import type { RunEmbeddedPiAgentParams } from "./params.ts";
@@ -61,7 +62,7 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   const steering = createSteering(() => deps.clock.now());
   const loops = createLoopDetector({ ...deps.config().tools?.loopDetection, ...params.agent.config?.tools?.loopDetection });
   let loopEnd: string | undefined;
-  const { custom } = splitSdkTools(params.tools, (tool) =>
+  const { custom } = splitSdkTools(params.tools.map((tool) => ({ ...tool, parameters: toolSchema(tool.parameters, prepared.model) })), (tool) =>
     toPiTool(
       steering.guard(withLoopDetection(tool, loops, (text) => {
         loopEnd ??= text;

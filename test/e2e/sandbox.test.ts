@@ -1,0 +1,127 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { answeringModel, type Asked, type Reply } from "../support/answering-model.ts";
+import { connectClient, type TestClient } from "../support/client.ts";
+import { createFakeDocker, type FakeDocker } from "../support/fake-docker/index.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+
+/** The model calls the tool that the message names: `exec {"command":"ls"}`; then it repeats what came back. */
+function scripted(asked: Asked): Reply {
+  const call = /\b(exec|process|read|write|edit|sessions_spawn|session_status) (\{.*\})$/s.exec(asked.last.trim());
+  return call?.[1] ? { tool: call[1], args: JSON.parse(call[2] as string) as object } : `done: ${asked.last}`;
+}
+
+interface Setup extends AsyncDisposable {
+  readonly g: TestGateway;
+  readonly docker: FakeDocker;
+  readonly client: TestClient;
+  readonly asked: readonly Asked[];
+  /** What the tool gave, as the model saw it. */
+  tool(name: string, args: object): Promise<string>;
+  readonly workspace: string;
+}
+
+async function start(sandbox: object, more: { readonly agents?: object; readonly config?: object; readonly env?: Record<string, string> } = {}): Promise<Setup> {
+  const model = await answeringModel(scripted);
+  const docker = await createFakeDocker();
+  const g = await startTestGateway({
+    env: { PATH: `${docker.binDir}:${process.env["PATH"] ?? ""}`, ...more.env },
+    config: {
+      gateway: { mode: "local", auth: { mode: "token", token: "T" }, http: { endpoints: { chatCompletions: { enabled: true } } } }, models: { providers: model.providers }, messages: { queue: { debounceMs: 0 } },
+      agents: { defaults: { model: { primary: "mock/m" }, heartbeat: { every: "0m" }, sandbox: { mode: "all", ...sandbox } }, ...more.agents }, ...more.config,
+    },
+  });
+  await g.gateway.ready;
+  const client = await connectClient(g.url, g.token);
+  return {
+    g, docker, client, asked: model.asked, workspace: join(g.stateDir, "workspace"),
+    tool: async (name, args) => (await client.chat(`${name} ${JSON.stringify(args)}`)).text ?? "",
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await g[Symbol.asyncDispose]();
+      await docker[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const containers = async (docker: FakeDocker): Promise<string[]> => Object.keys((await docker.state()).containers);
+
+it("commands and files of a session work in one container, apart from the host", async () => {
+  await using s = await start({ docker: { env: { GREETING: "hi", MY_API_KEY: "canary" }, setupCommand: "echo ready > setup.txt" } }, { env: { OPENAI_API_KEY: "canary-key" } });
+  await mkdir(s.workspace, { recursive: true });
+  await writeFile(join(s.workspace, "MEMORY.md"), "host memory");
+
+  expect(await s.tool("exec", { command: "cat setup.txt; echo $GREETING-$EXTRA; env | grep -c KEY; pwd", env: { EXTRA: "call" } })).toMatch(/ready\nhi-call\n0\n/);
+  const [name = ""] = await containers(s.docker);
+  expect(name).toMatch(/^openclaw-sbx-agent-main-[0-9a-f]{8}$/);
+  const container = (await s.docker.state()).containers[name];
+  const box = container?.mounts[0]?.source ?? "";
+  expect(container?.mounts).toEqual([{ source: box, target: "/workspace", readOnly: false }]);
+  expect(box.startsWith(join(s.g.stateDir, "sandboxes"))).toBe(true);
+  for (const flag of ["--read-only", "--cap-drop ALL", "--security-opt no-new-privileges", "--network none", "--tmpfs /tmp --tmpfs /var/tmp --tmpfs /run", "--label openclaw.sandbox=1", "--label openclaw.sessionKey=agent:main", "--user"]) {
+    expect(container?.args.join(" ")).toContain(flag);
+  }
+  expect(container?.args.join(" ")).not.toContain("canary");
+  expect(container?.cmd).toEqual(["sleep", "infinity"]);
+
+  expect(await s.tool("write", { path: "notes/a.txt", content: "from the model" })).toContain("Successfully wrote");
+  expect(await readFile(join(box, "notes/a.txt"), "utf8")).toBe("from the model");
+  expect(await s.tool("exec", { command: "cat a.txt", workdir: "/workspace/notes" })).toContain("from the model");
+  expect(await s.tool("edit", { path: "/workspace/notes/a.txt", oldText: "model", newText: "sandbox" })).toContain("Successfully replaced");
+  expect(await s.tool("read", { path: "notes/a.txt" })).toContain("from the sandbox");
+  expect(await s.tool("exec", { command: "true", workdir: "gone" })).toContain("does not exist in the sandbox");
+
+  // The prompt says what is true, and the tools are those of the sandbox.
+  const { system, tools } = s.asked[0] as Asked;
+  expect(system).toContain("## Sandbox\nCommands and file tools work in a sandbox (mode all), in /workspace.");
+  expect(system).toContain("Working directory: /workspace");
+  expect(tools).toEqual(expect.arrayContaining(["exec", "process", "read", "write", "edit", "sessions_list", "session_status"]));
+  for (const absent of ["cron", "gateway", "message", "web_fetch", "browser"]) expect(tools).not.toContain(absent);
+
+  // Ways out.
+  await symlink(s.workspace, join(box, "door"));
+  for (const path of ["door/MEMORY.md", "/etc/passwd", "../../openclaw.json", join(s.workspace, "MEMORY.md"), join(s.g.stateDir, "openclaw.json"), "/workspace/../etc/passwd"]) {
+    expect(await s.tool("read", { path })).toMatch(/outside of what file tools reach|ENOENT/);
+    expect(await s.tool("write", { path, content: "changed" })).toMatch(/outside of what file tools reach|ENOENT/);
+  }
+  expect(await readFile(join(s.workspace, "MEMORY.md"), "utf8")).toBe("host memory");
+  expect(await s.tool("exec", { command: "id", host: "gateway" })).toContain("exec host not allowed");
+  expect(await s.tool("exec", { command: "id", host: "node" })).toContain("exec host not allowed");
+  expect(await s.tool("session_status", { sessionKey: "agent:main:other" })).toContain("not visible from a sandbox");
+  await s.tool("exec", { command: "true", env: { DOCKER_HOST: "tcp://evil:1", LD_PRELOAD: "/evil.so" } });
+  expect((await s.docker.calls()).at(-1)).toEqual(expect.arrayContaining(["-e", "DOCKER_HOST=tcp://evil:1", "-e", "LD_PRELOAD=/evil.so"]));
+
+  // It dies and comes back; one turn asks the engine once before the model.
+  await s.docker.change((state) => {
+    Object.assign(state.containers[name] ?? {}, { running: false });
+  });
+  expect(await s.tool("exec", { command: "cat setup.txt" })).toContain("ready");
+  expect((await s.docker.calls()).filter(([command]) => command === "create")).toHaveLength(1);
+  await s.docker.change((state) => {
+    delete state.containers[name];
+  });
+  expect(await s.tool("exec", { command: "echo again" })).toContain("again");
+  expect((await s.docker.calls()).filter(([command]) => command === "create")).toHaveLength(2);
+});
+
+it("without an engine the run fails before the model is asked, and nothing runs on the host", async () => {
+  await using s = await start({});
+  await s.docker.change((state) => void (state.engine = "down"));
+  const canary = join(s.g.stateDir, "canary");
+  const end = await s.client.chat(`exec {"command":"touch ${canary}"}`);
+  expect(JSON.stringify(end)).toContain("Failed to inspect sandbox image: Cannot connect to the Docker daemon");
+  const http = await fetch(`${s.g.url.replace(/^ws/, "http")}/v1/chat/completions`, { method: "POST", headers: { authorization: "Bearer T", "content-type": "application/json" }, body: JSON.stringify({ model: "openclaw", messages: [{ role: "user", content: "hi" }] }) });
+  expect([http.status, await http.json()]).toEqual([500, { error: { message: "internal error", type: "api_error" } }]);
+  expect(s.asked).toEqual([]);
+  expect(await readdir(s.g.stateDir)).not.toContain("canary");
+  expect((await s.docker.calls()).every(([command]) => command === "container")).toBe(true);
+
+  await s.docker.change((state) => {
+    state.engine = "up";
+    state.images = [];
+  });
+  expect(await s.tool("exec", { command: "echo works" })).toContain("works");
+  expect((await s.docker.state()).images).toEqual(["debian:bookworm-slim", "openclaw-sandbox:bookworm-slim"]);
+});

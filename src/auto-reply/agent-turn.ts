@@ -50,7 +50,7 @@ export function createAgentTurns(deps: AgentTurnDeps) {
       ...(media.length > 0 ? { MediaPaths: media.map((item) => item.path), MediaTypes: media.map((item) => item.mimeType) } : {}),
     };
     const body = message === undefined || request.heartbeat ? message : stampClientText(message, deps.clock.now(), resolveUserZone(cfg));
-    const system = readSystemLines(cfg, deps.systemEvents, sessionKey);
+    const system = readSystemLines(deps, { key: sessionKey, agentId: deps.sessions.agentIdOf(sessionKey), isNew: entry.systemSent !== true && request.isOwner && !request.heartbeat });
     const outcome = await runTurn(deps, {
       runId: request.runId, sessionKey, agentId: deps.sessions.agentIdOf(sessionKey),
       prompt: body === undefined ? undefined : buildUserPrompt({ ctx, body, systemLines: system.lines, abortedLastRun: entry.abortedLastRun === true, isNewSession: entry.systemSent !== true }), ctx,

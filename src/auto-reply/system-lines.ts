@@ -1,5 +1,6 @@
 import type { OpenClawConfig } from "../config/index.ts";
 import type { SystemEvents } from "../delivery/index.ts";
+import { mainSessionKey } from "../routing/index.ts";
 import { formatSystemStamp, resolveSystemZone } from "./envelope.ts";
 
 export interface SystemLines {
@@ -11,12 +12,21 @@ export interface SystemLines {
   commit(): void;
 }
 
-/** What happened in a session since its last run. Source: spec agent-pipeline §1.8. */
-export function readSystemLines(cfg: OpenClawConfig, systemEvents: SystemEvents, sessionKey: string): SystemLines {
+export interface SystemLinesDeps {
+  readonly config: () => OpenClawConfig;
+  readonly systemEvents: SystemEvents;
+  channelSummary(): readonly string[];
+}
+
+/** What happened in a session since its last run; a new main one begins with the channels there are. Source: spec agent-pipeline §1.8. */
+export function readSystemLines(deps: SystemLinesDeps, session: { readonly key: string; readonly agentId: string; readonly isNew: boolean }): SystemLines {
+  const { systemEvents } = deps;
+  const sessionKey = session.key;
   const { events, upTo } = systemEvents.peek(sessionKey);
-  const zone = resolveSystemZone(cfg);
+  const zone = resolveSystemZone(deps.config());
+  const channels = session.isNew && sessionKey === mainSessionKey(session.agentId) ? deps.channelSummary() : [];
   return {
-    lines: events.map((event) => `[${formatSystemStamp(event.atMs, zone)}] ${event.text}`),
+    lines: [...channels, ...events.map((event) => `[${formatSystemStamp(event.atMs, zone)}] ${event.text}`)],
     trusted: events.every((event) => event.trusted),
     commit: () => systemEvents.commit(sessionKey, upTo),
   };

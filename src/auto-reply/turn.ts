@@ -24,6 +24,8 @@ export interface TurnDeps extends DeliveryDeps {
   readonly sessions: SessionService;
   readonly agents: AgentRuntime;
   readonly events: RunEventSinks;
+  /** One line per account of a channel. */
+  channelSummary(): readonly string[];
   /** Whether a job is planned that belongs to the session. */
   hasPlannedJob(sessionKey: string): Promise<boolean>;
 }

@@ -277,6 +277,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       events: { agent: (event) => events.emit(event), chat: (event) => chats.emit(event), now: () => clock.now() },
       fetchUrl: (url, maxBytes) => fetchMedia(fetch, url, maxBytes), inbox, history, systemEvents, registry, commandServices: services,
       channel: (id) => channels?.find(id),
+      channelSummary: () => channels?.summaryLines() ?? [],
       hasPlannedJob: (sessionKey) => cron.list({ enabled: "enabled" }).then(({ jobs }) => jobs.some((job) => job.sessionKey === sessionKey), () => true), // nobody knows
       admit: createAdmission({
         config, roots, pairing, registry, channel: (id) => channels?.find(id),

@@ -184,3 +184,19 @@ it("reads the messages of a chat in their order, also when a file of the first h
   expect(asked[0]).not.toContain("what do you think");
   expect(asked[1]).toContain("what do you think");
 });
+
+it("begins a new main conversation with the channels there are, and no other one", async () => {
+  await using telegram = await startFakeTelegram();
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "ok" }));
+  await using g = await startTestGateway({ config: { ...model.config, ...agents("mock/gpt-mock"), channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url } } } });
+  await g.gateway.ready;
+  await using client = await connectClient(g.url, g.token);
+
+  await client.chat("first");
+  await client.chat("second");
+  await client.chat("elsewhere", "agent:main:other");
+
+  const told = model.mock.getRequests().map((entry) => JSON.stringify((entry.body as { messages: { role: string }[] }).messages.findLast(({ role }) => role === "user")));
+  expect(told.map((text) => text.includes("System: Telegram default: "))).toEqual([true, false, false]);
+  expect(JSON.stringify(await client.call("chat.history", { sessionKey: "main" }))).not.toContain("System: ");
+});

@@ -58,17 +58,17 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
         ...newest, notices: [...batch.items.flatMap((each) => each.notices), ...(notice ? [notice] : [])], status: allOf(all.flatMap((each) => each.status ?? [])),
       };
       inbox.bindRun(rows.map((row) => row.id), runId, sessionKey);
-      const system = readSystemLines(deps.config(), deps.systemEvents, sessionKey);
       const isGroup = newest.message.chat.type !== "direct";
       const history = isGroup ? deps.history.read(chatKey(newest.message)) : { lines: [], upTo: 0 };
       const entry = await sessions.get(sessionKey);
       const isNewSession = entry?.systemSent !== true;
+      const authority = weakest(rows);
+      const system = readSystemLines(deps, { key: sessionKey, agentId: sessions.agentIdOf(sessionKey), isNew: isNewSession && authority.isOwner });
       const first = {
         systemLines: system.lines, abortedLastRun: entry?.abortedLastRun === true, isNewSession,
         history: history.lines.map((line) => ({ sender: line.sender, body: line.body.replace(/\r\n?/g, "\n"), timestamp: line.atMs })),
       };
       const prompts = batch.items.map((each, index) => promptOf(deps.config(), each, index === 0 ? first : { ...NO_PROMPT_STATE, isNewSession }));
-      const authority = weakest(rows);
       return await turn({
         sessionKey, runId, item, rows, prompt: buildCollectPrompt(prompts, batch.lines, batch.summarised.length), session,
         originRunIds: clientRunIds(all).filter((id) => id !== runId),

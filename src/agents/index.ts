@@ -34,3 +34,4 @@ export type { SessionStatusSource } from "./tools/session-status-tool.ts";
 export { CORE_TOOL_NAMES, TOOL_PROFILES } from "./tool-policy.ts";
 export { createMcpService, type McpService } from "./mcp/service.ts";
 export { createModelService, type ModelServiceOptions } from "./models/index.ts";
+export { createSandboxAdmin, explainSandbox, type SandboxExplanation } from "./sandbox/index.ts";

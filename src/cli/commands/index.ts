@@ -27,6 +27,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "devices", summary: "clients of the gateway: pairing and tokens", load: async () => (await import("./devices.ts")).defineDevices },
   { name: "cron", summary: "reminders and scheduled jobs", load: async () => (await import("./cron.ts")).defineCron },
   { name: "approvals", alias: "exec-approvals", summary: "commands that may run without being asked about", load: async () => (await import("./approvals.ts")).defineApprovals },
+  { name: "sandbox", summary: "containers that the agent's tools work in", load: async () => (await import("./sandbox.ts")).defineSandbox },
   { name: "config", summary: "read and change the configuration", load: async () => (await import("./config.ts")).defineConfig },
   { name: "logs", summary: "the gateway's log", load: async () => (await import("./logs.ts")).defineLogs },
   { name: "dashboard", summary: "open the Control UI", load: async () => (await import("./dashboard.ts")).defineDashboard },

@@ -48,7 +48,7 @@ export interface ApprovalRequests {
   /** Pending ones whose id is this or begins with it. */
   find(idOrStart: string): readonly PendingApproval[];
   pending(): readonly PendingApproval[];
-  /** Ends all, undecided; at gateway stop. */
+  /** Forgets all at gateway stop; what waits for an outcome is never told one, so that nothing runs any more. */
   close(): void;
 }
 
@@ -136,10 +136,7 @@ export function createApprovalRequests(now: () => number, events: ApprovalReques
     find: (idOrStart) => openRecords().map((record) => record.pending).filter(({ id }) => id === idOrStart || (idOrStart.length >= 8 && id.startsWith(idOrStart))),
     pending: () => openRecords().map((record) => record.pending),
     close() {
-      for (const record of records.values()) {
-        clearTimeout(record.timer);
-        if (!record.isSettled) record.settle(null);
-      }
+      for (const record of records.values()) clearTimeout(record.timer);
       records.clear();
     },
   };

@@ -33,7 +33,14 @@ export function createApprovalForwarder(deps: ApprovalForwardDeps): ApprovalForw
   function resolveTarget(channel: string | undefined, to: string | undefined, accountId: string | undefined, threadId: string | number | undefined): ForwardTarget[] {
     const plugin = channel === undefined ? undefined : deps.channel(channel);
     if (!plugin?.outbound || to === undefined) return [];
-    return [{ channel: plugin.id, to, accountId: accountId ?? plugin.config.defaultAccountId(deps.config()), threadId: threadId?.toString() }];
+    const cfg = deps.config();
+    const account = accountId ?? plugin.config.defaultAccountId(cfg);
+    const resolved = plugin.outbound.resolveTarget?.(cfg, to, account) ?? { ok: true as const, to };
+    if (!resolved.ok) {
+      deps.log.warn("approvals.exec names a chat that cannot be written to", { channel, to, reason: resolved.error });
+      return [];
+    }
+    return [{ channel: plugin.id, to: resolved.to, accountId: account, threadId: threadId?.toString() ?? ("threadId" in resolved ? resolved.threadId : undefined) }];
   }
 
   async function deliver(id: string, text: string, target: ForwardTarget, ttlMs: number | undefined): Promise<boolean> {

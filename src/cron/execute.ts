@@ -37,7 +37,7 @@ export interface CronExecuteDeps {
   /** Runs the session's heartbeat now; what came of it. */
   readonly wake: (request: { agentId: string; sessionKey: string; reason: string }) => Promise<{ status: string; reason?: string | undefined }>;
   readonly send: (to: ChatAddress, payload: ReplyPayload, agentId: string) => Promise<DeliveryResult>;
-  /** The sent text stands in the chat's own session too, so that it can be answered. */
+  /** The sent text stands in the chat's own session too, so that it can be answered, and in the web chats that show it. */
   readonly mirror: (sessionKey: string, text: string) => Promise<void>;
   readonly postWebhook: (url: string, body: unknown, signal: AbortSignal) => Promise<void>;
 }
@@ -84,7 +84,7 @@ async function runIsolated(deps: CronExecuteDeps, job: CronJob, payload: Extract
   await deps.sessions.update(runKey, { sessionId: entry.sessionId, sessionFile: deps.sessions.transcriptPath(sessionKey, entry), label: label(job.name), chatType: "direct" });
   const { model, note } = await chooseModel(deps, payload.model, agentId);
   const result = await deps.runTurn({
-    jobId: job.id, agentId, sessionKey, prompt: buildPrompt(deps, job, payload, target.kind === "chat"), model, thinking: payload.thinking as ThinkLevel | undefined,
+    jobId: job.id, agentId, sessionKey, prompt: buildPrompt(deps, job, payload, target.kind === "chat" || target.kind === "webchat"), model, thinking: payload.thinking as ThinkLevel | undefined,
     timeoutMs: payload.timeoutSeconds === undefined ? undefined : payload.timeoutSeconds * 1000, isOwner: job.authority?.isOwner ?? true, signal,
   });
   const { agentMeta, error, aborted } = result.meta;
@@ -123,6 +123,8 @@ function buildPrompt(deps: CronExecuteDeps, job: CronJob, payload: Extract<CronP
 
 type Target =
   | { readonly kind: "chat"; readonly address: ChatAddress; readonly sessionKey: string | undefined }
+  /** The job was asked for in a web chat: its session is where the answer is read. */
+  | { readonly kind: "webchat"; readonly sessionKey: string }
   | { readonly kind: "webhook"; readonly url: string }
   | { readonly kind: "none" }
   | { readonly kind: "error"; readonly error: string };
@@ -134,8 +136,10 @@ function resolveTarget(deps: CronExecuteDeps, job: CronJob, agentId: string): Ta
   if (delivery.mode === "webhook") return { kind: "webhook", url: delivery.to ?? "" };
   const cfg = deps.config();
   const home = homeSession(deps, job, agentId);
-  const last = lastChatOf(deps.sessions.storeFor(agentId).get(home));
+  const entry = deps.sessions.storeFor(agentId).get(home);
+  const last = lastChatOf(entry);
   const wanted = delivery.channel === undefined || delivery.channel === "last" ? last?.channel : delivery.channel;
+  if (wanted === undefined && delivery.to === undefined && job.sessionKey !== undefined && entry !== undefined) return { kind: "webchat", sessionKey: home };
   if (wanted === undefined) return { kind: "error", error: "Channel is required (no chat is known yet). Set delivery.channel and delivery.to, or write to the agent from the chat once." };
   const plugin = deps.channel(wanted);
   if (!plugin?.outbound) return { kind: "error", error: `Channel ${wanted} cannot send. Set delivery.channel to one that is configured.` };
@@ -167,6 +171,9 @@ async function deliver(deps: CronExecuteDeps, job: CronJob, agentId: string, tar
       return { delivered: false, deliveryStatus: "not-delivered", deliveryError: target.error };
     case "webhook":
       return postSummary(deps, job, target.url, summary, signal);
+    case "webchat":
+      if (summary !== undefined && !gateVisibleText(summary).silent) await deps.mirror(target.sessionKey, summary);
+      return { delivered: true, deliveryStatus: "delivered" };
     case "chat":
       break;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { AgentRuntime, CronActions } from "../agents/index.ts";
-import { stripPromptScaffolding, type Conversation } from "../auto-reply/index.ts";
+import { stripPromptScaffolding, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { createCronRunLog, createCronService, createCronStore, createCronSweep, executeCronJob, type CronEvent, type CronService, type CronTurn } from "../cron/index.ts";
@@ -30,6 +30,8 @@ export interface GatewayCronOptions {
   readonly send: SendPayload;
   readonly fetch: GuardedFetch;
   readonly onEvent: (event: CronEvent) => void;
+  /** What was said in a conversation, for those who have it open. */
+  readonly onChat: (event: ChatEvent) => void;
 }
 
 const WEBHOOK_TIMEOUT_MS = 10_000;
@@ -81,7 +83,9 @@ export function createGatewayCron(options: GatewayCronOptions): CronService {
         wake: (request) => heartbeats.runNow(request),
         async mirror(sessionKey, text) {
           await agents.runs.waitIdle(sessionKey, MIRROR_WAIT_MS); // nothing is put between the calls and results of a turn
-          await mirrorAssistant(sessions, sessionKey, text, clock.now());
+          const timestamp = clock.now();
+          const messageId = await mirrorAssistant(sessions, sessionKey, text, timestamp);
+          options.onChat({ runId: `cron-${messageId}`, sessionKey, seq: 0, state: "final", message: { role: "assistant", content: [{ type: "text", text }], timestamp } });
         },
       }, job, signal),
   });

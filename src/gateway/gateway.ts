@@ -327,7 +327,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cleanups.push(() => heartbeats.stop());
     const cron = createGatewayCron({
       config, env, clock, log: log.child({ subsystem: "cron" }), stateDir: paths.stateDir, sessions, systemEvents, agents, conversation, channels: manager, heartbeats, send, fetch,
-      onEvent: (event) => ws.broadcast("cron", event, { dropIfSlow: true }),
+      onEvent: (event) => ws.broadcast("cron", event, { dropIfSlow: true }), onChat: (event) => chats.emit(event),
     });
     cleanups.push(() => cron.stop());
     const subagents = createGatewaySubagents({ config, clock, log: log.child({ subsystem: "subagents" }), stateDir: paths.stateDir, sessions, agents, conversation, channels: manager, outbox });

@@ -107,6 +107,8 @@ interface Plan {
   readonly model: ModelRef | undefined;
   readonly target: HeartbeatTarget;
   readonly visibility: HeartbeatVisibility;
+  /** A reminder is due: it is said each time, in the same words too. */
+  readonly isReminder: boolean;
 }
 
 async function planHeartbeat(deps: HeartbeatDeps, { settings, sessionKey, reason }: HeartbeatRequest): Promise<Plan | { kind: "skip"; reason: string }> {
@@ -125,10 +127,10 @@ async function planHeartbeat(deps: HeartbeatDeps, { settings, sessionKey, reason
   const target = resolveHeartbeatTarget(cfg, settings, !isPlain, entry, deps.channel);
   const visibility = resolveVisibility(cfg, target.kind === "send" ? channelSection(cfg, target.destination.channel, target.destination.accountId) : {});
   if (!visibility.showAlerts && !visibility.showOk && !visibility.useIndicator) return skip("alerts-disabled");
-  const canDeliver = target.kind === "send" && visibility.showAlerts;
+  const canDeliver = target.kind !== "none" && visibility.showAlerts;
   const prompt = cron.length > 0 ? cronEventPrompt(cron.map((event) => event.text), canDeliver) : exec.length > 0 ? (canDeliver ? EXEC_EVENT_PROMPT : EXEC_EVENT_SILENT_PROMPT) : (settings.prompt ?? HEARTBEAT_PROMPT);
   return {
-    kind: "run", target, visibility, prompt: `${prompt}\n${currentTimeLine(now, resolveUserZone(cfg))}`,
+    kind: "run", target, visibility, isReminder: cron.length > 0, prompt: `${prompt}\n${currentTimeLine(now, resolveUserZone(cfg))}`,
     model: settings.model === undefined ? undefined : await deps.parseModel(settings.model, settings.agentId),
   };
 }
@@ -137,7 +139,7 @@ async function planHeartbeat(deps: HeartbeatDeps, { settings, sessionKey, reason
 async function conclude(deps: HeartbeatDeps, { settings, sessionKey }: HeartbeatRequest, plan: Plan, verdict: HeartbeatVerdict): Promise<Omit<HeartbeatEvent, "ts">> {
   const { target, visibility } = plan;
   const indicator = (type: "ok" | "alert" | "error"): Pick<HeartbeatEvent, "indicatorType"> => (visibility.useIndicator ? { indicatorType: type } : {});
-  const at = target.kind === "send" ? { channel: target.destination.channel, to: target.destination.to, accountId: target.destination.accountId } : {};
+  const at = target.kind === "send" ? { channel: target.destination.channel, to: target.destination.to, accountId: target.destination.accountId } : target.kind === "webchat" ? { channel: "webchat" } : {};
   if (verdict.kind !== "alert") {
     const isShown = visibility.showOk && target.kind === "send" && deps.notReady(target.destination.channel, target.destination.accountId) === undefined;
     if (isShown) await deps.send(target.destination, { text: "HEARTBEAT_OK" }, settings.agentId);
@@ -148,14 +150,16 @@ async function conclude(deps: HeartbeatDeps, { settings, sessionKey }: Heartbeat
   const skipped = (reason: string): Omit<HeartbeatEvent, "ts"> => ({ status: "skipped", reason, ...about });
   const entry = await deps.sessions.get(sessionKey);
   const isRecent = deps.clock.now() - (entry?.lastHeartbeatSentAt ?? 0) < DUPLICATE_MS;
-  if (!hasMedia && isRecent && entry?.lastHeartbeatText?.trim() === verdict.text) return skipped("duplicate");
+  if (!plan.isReminder && !hasMedia && isRecent && entry?.lastHeartbeatText?.trim() === verdict.text) return skipped("duplicate");
   if (target.kind === "none") return skipped(target.reason);
   if (!visibility.showAlerts) return skipped("alerts-disabled");
-  const problem = deps.notReady(target.destination.channel, target.destination.accountId);
-  if (problem !== undefined) return skipped(problem);
-  for (const payload of verdict.payloads) {
-    const sent = await deps.send(target.destination, payload, settings.agentId);
-    if (sent.kind === "failed") return { status: "failed", reason: sent.reason, ...about, ...indicator("error") };
+  if (target.kind === "send") {
+    const problem = deps.notReady(target.destination.channel, target.destination.accountId);
+    if (problem !== undefined) return skipped(problem);
+    for (const payload of verdict.payloads) {
+      const sent = await deps.send(target.destination, payload, settings.agentId);
+      if (sent.kind === "failed") return { status: "failed", reason: sent.reason, ...about, ...indicator("error") };
+    }
   }
   await deps.sessions.update(sessionKey, { lastHeartbeatText: verdict.text, lastHeartbeatSentAt: deps.clock.now() });
   return { status: "sent", ...about };

@@ -6,10 +6,12 @@ import type { HeartbeatSettings } from "./settings.ts";
 
 export type HeartbeatTarget =
   | { readonly kind: "send"; readonly destination: ChatAddress }
+  /** The session is a web chat: what is said in it is read there. */
+  | { readonly kind: "webchat" }
   | { readonly kind: "none"; readonly reason: "target-none" | "no-target" | "dm-blocked" | "unknown-account" };
 
 /**
- * `last` is the chat that the session last spoke with; a channel id needs `to`, or that chat. `hasNews`: a reminder is due or
+ * `last` is the chat that the session last spoke with, the web chat when it knows no other; a channel id needs `to`, or that chat. `hasNews`: a reminder is due or
  * a command has ended, which somebody waits for. Source: spec agent-pipeline-output §7.
  */
 export function resolveHeartbeatTarget(
@@ -19,6 +21,7 @@ export function resolveHeartbeatTarget(
   const target = settings.target ?? (hasNews ? "last" : "none");
   if (target === "none") return { kind: "none", reason: "target-none" };
   const last = lastChatOf(entry);
+  if (target === "last" && last === undefined && settings.to === undefined && entry !== undefined) return { kind: "webchat" };
   const wanted = target === "last" ? last?.channel : target;
   const plugin = wanted === undefined ? undefined : channel(wanted);
   if (!plugin?.outbound) return { kind: "none", reason: "no-target" };

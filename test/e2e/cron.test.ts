@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { brokenProvider, call, say, type Answer } from "../support/broken-provider.ts";
-import { connectClient } from "../support/client.ts";
+import { chatText, connectClient } from "../support/client.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { startFakeTelegram } from "../support/telegram-api/index.ts";
 
@@ -66,6 +66,27 @@ it("a task runs in a session of its own, without cron, and its answer goes to th
   w.telegram.text("what did you say?");
   await w.telegram.waitUntil(() => w.texts().length === 3);
   expect(w.client.frames.filter((frame) => frame.event === "cron").map((frame) => frame.payload?.["action"])).toEqual(["added", "started", "finished"]);
+});
+
+it("a reminder and a task asked for in the web chat come in the web chat, however often in the same words", async () => {
+  const add = (job: Record<string, unknown>): Answer => (res, req) => call("cron", JSON.stringify({ action: "add", job }))(res, req);
+  await using w = await world([
+    add({ name: "tea", schedule: { kind: "every", everyMs: 3_600_000 }, payload: { kind: "systemEvent", text: "drink tea" } }), say("planned"), say("Tea time!"), say("Tea time!"),
+    add({ name: "weather", schedule: { kind: "every", everyMs: 3_600_000 }, payload: { kind: "agentTurn", message: "weather?" } }), say("planned too"), say("It is 20 degrees."),
+  ]);
+  const shown = (): string[] => w.client.frames.flatMap((frame) => (frame.event === "chat" && frame.payload?.["state"] === "final" && frame.payload["sessionKey"] === "agent:main:main" ? [chatText(frame) ?? ""] : []));
+  const ids = async (): Promise<string[]> => (await w.client.call<{ jobs: { id: string; name: string }[] }>("cron.list")).jobs.toSorted((a, b) => a.name.localeCompare(b.name)).map(({ id }) => id);
+  await w.client.chat("remind me of the tea every hour");
+  const [tea] = await ids();
+  await w.client.call("cron.run", { id: tea });
+  expect(w.lastUser(-1)).toContain("Pass this reminder on to the person");
+  await w.client.call("cron.run", { id: tea });
+  await w.client.chat("and tell me the weather every hour");
+  await w.client.call("cron.run", { id: (await ids())[1] });
+  await expect.poll(shown).toEqual(["planned", "Tea time!", "Tea time!", "planned too", "It is 20 degrees."]);
+  const { messages } = await w.client.call<{ messages: { role: string; content: unknown }[] }>("chat.history", { sessionKey: "main" });
+  expect(textOf(messages.at(-1)?.content)).toBe("It is 20 degrees.");
+  expect((await w.client.call<{ entries: unknown[] }>("cron.runs", { id: (await ids())[1] })).entries).toMatchObject([{ status: "ok", delivered: true, deliveryStatus: "delivered" }]);
 });
 
 it("a task that nobody can be told about is an error, and the agent learns what it said with bestEffort", async () => {

@@ -5,7 +5,7 @@ import { CronError, type CronJob, type CronSchedule } from "./types.ts";
 const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS;
 const DEFAULT_STAGGER_MS = 5 * MINUTE_MS;
-/** A cron expression never fires again this soon. */
+/** No job starts again this soon, whatever its schedule says: each start may be a paid request. */
 const MIN_GAP_MS = 2000;
 const BACKOFF_MS = [30_000, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];
 /** A one-shot job that fails is tried again this often. */
@@ -35,7 +35,7 @@ const atLeast = (next: number | undefined, nowMs: number, errors: number): numbe
 
 /** A job that has run is due one interval later; else the next point of the grid that starts at its anchor. */
 function nextOnGrid(schedule: Extract<CronSchedule, { kind: "every" }>, job: Pick<CronJob, "state" | "createdAtMs">, nowMs: number): number {
-  const { everyMs } = schedule;
+  const everyMs = Math.max(schedule.everyMs, MIN_GAP_MS);
   const after = job.state.lastRunAtMs === undefined ? undefined : job.state.lastRunAtMs + everyMs;
   if (after !== undefined && after > nowMs) return after;
   const anchor = schedule.anchorMs ?? job.createdAtMs;
@@ -77,6 +77,7 @@ function parseExpression(schedule: Extract<CronSchedule, { kind: "cron" }>): Cro
 export function checkSchedule(schedule: CronSchedule, nowMs: number): void {
   if (schedule.kind === "every") {
     if (!(schedule.everyMs >= 1)) throw new CronError("schedule.everyMs must be at least 1");
+    if (schedule.everyMs > 10 * YEAR_MS) throw new CronError("schedule.everyMs is more than 10 years");
     return;
   }
   if (schedule.kind === "cron") {

@@ -28,7 +28,7 @@ export function compilePattern(pattern: string, place: PatternPlace): RegExp {
       case "?":
         return "[^/]";
       default:
-        return token.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+        return token.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
     }
   });
   return new RegExp(`^${source}$`, place.platform === "darwin" || place.platform === "win32" ? "isu" : "su");

@@ -1,3 +1,5 @@
+import { hasUnseen } from "./display.ts";
+
 /** How a command's parts follow each other; `|` joins the parts of one pipeline. */
 export type Operator = "&&" | "||" | ";" | "|";
 
@@ -13,9 +15,7 @@ export type SplitResult =
   /** Not fully understood. `isHeredoc`: asked about even where an allow-list would not be. */
   | { readonly kind: "unknown"; readonly reason: string; readonly isHeredoc: boolean };
 
-/** Control, format, bidi and blank characters that a person reads as nothing or as an ordinary blank. */
-const UNSEEN = /[\u0000-\u0008\u000B-\u001F\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180E\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|\uDB40[\uDC00-\uDFFF]/u;
-/** Bytes for one of these begin something that a shell does, and that this parser does not follow. */
+/** Each of these begins something that a shell does, and that this parser does not follow. */
 const UNQUOTED_STOP = new Map([
   ["`", "command substitution"], ["(", "subshell"], [")", "subshell"], [">", "redirection"], ["<", "redirection"], ["&", "background operator"], ["\n", "more than one line"],
 ]);
@@ -28,7 +28,7 @@ const unknown = (reason: string, isHeredoc = false): SplitResult => ({ kind: "un
  */
 export function splitCommand(command: string): SplitResult {
   if (command.includes("\n")) return unknown("more than one line", /<<-?\s*["'\\]?[A-Za-z_]/.test(command));
-  if (UNSEEN.test(command)) return unknown("invisible or control characters");
+  if (hasUnseen(command)) return unknown("invisible or control characters");
   const parts: CommandPart[] = [];
   let argv: string[] = [];
   let word: string | undefined;

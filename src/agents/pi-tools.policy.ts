@@ -10,12 +10,13 @@ export interface ToolPolicyInput {
   readonly model: ModelRef;
   readonly isOwner: boolean;
   readonly group: GroupToolPolicy | undefined;
-  readonly sandboxed: boolean;
+  /** The mode by which the run is in a sandbox. */
+  readonly sandboxed: false | string;
   /** `leaf`: it may not delegate further. */
   readonly subagent: "leaf" | "inner" | undefined;
 }
 
-export type ToolVerdict = { readonly kind: "allowed" } | { readonly kind: "removed"; readonly rule: string };
+export type ToolVerdict = { readonly kind: "allowed" } | { readonly kind: "removed"; readonly rule: string; readonly explanation?: string | undefined };
 
 type Step = (tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }) => ToolVerdict;
 
@@ -65,7 +66,7 @@ function policySteps(input: ToolPolicyInput): Step[] {
     );
   }
   if (ownProvider) steps.push(listStep(`agents.list[${agent.id}].tools.byProvider.${ownProvider.key}`, ownProvider.rules.allow, ownProvider.rules.deny));
-  if (input.sandboxed) steps.push(sandboxStep(resolveSandboxToolLists(config, agent)));
+  if (input.sandboxed) steps.push(sandboxStep(input.sandboxed, resolveSandboxToolLists(config, agent)));
   if (input.subagent) steps.push(subagentStep(input.subagent, global?.subagents?.tools));
   return steps;
 }
@@ -92,25 +93,26 @@ export function resolveSandboxToolLists(config: OpenClawConfig, agent: Pick<Reso
   return { allow, deny, allowFrom: from("allow"), denyFrom: from("deny") };
 }
 
-function sandboxStep(lists: SandboxToolLists): Step {
+function sandboxStep(mode: string, lists: SandboxToolLists): Step {
+  const removed = (tool: ToolNameInfo, key: "allow" | "deny", from: string): ToolVerdict => ({
+    kind: "removed", rule: from === "default" ? `tools.sandbox.tools.${key} (default)` : from, explanation: blockedBySandboxText(tool, mode, lists),
+  });
   return (tool) => {
-    if (matchesAnyEntry(lists.deny, tool)) return { kind: "removed", rule: sandboxRule("deny", lists.denyFrom) };
-    if (lists.allow.length > 0 && !matchesAnyEntry(lists.allow, tool)) return { kind: "removed", rule: sandboxRule("allow", lists.allowFrom) };
+    if (matchesAnyEntry(lists.deny, tool)) return removed(tool, "deny", lists.denyFrom);
+    if (lists.allow.length > 0 && !matchesAnyEntry(lists.allow, tool)) return removed(tool, "allow", lists.allowFrom);
     return ALLOWED;
   };
 }
 
-const sandboxRule = (key: "allow" | "deny", from: string): string => (from === "default" ? `the sandbox's usual list (tools.sandbox.tools.${key === "deny" ? "deny, or alsoAllow" : "alsoAllow"} changes it)` : from);
-
 /** What a person reads about a tool that the sandbox takes away. Source: spec tools-and-automation §4. */
-export function blockedBySandboxText(tool: string, mode: string, lists: SandboxToolLists): string {
-  const isDenied = matchesAnyEntry(lists.deny, { name: tool });
+function blockedBySandboxText(tool: ToolNameInfo, mode: string, lists: SandboxToolLists): string {
+  const isDenied = matchesAnyEntry(lists.deny, tool);
   return [
-    `Tool "${tool}" blocked by sandbox tool policy (mode=${mode}).`,
+    `Tool "${tool.name}" blocked by sandbox tool policy (mode=${mode}).`,
     isDenied ? `It is named by ${lists.denyFrom === "default" ? "the built-in deny list" : lists.denyFrom}.` : `It is not in ${lists.allowFrom === "default" ? "the built-in allow list" : lists.allowFrom}.`,
     "Fix:",
     "- agents.defaults.sandbox.mode=off (or agents.list[].sandbox.mode)",
-    isDenied && lists.denyFrom !== "default" ? `- remove ${tool} from ${lists.denyFrom}` : "- tools.sandbox.tools.alsoAllow (or agents.list[].tools.sandbox.tools.alsoAllow)",
+    isDenied && lists.denyFrom !== "default" ? `- remove ${tool.name} from ${lists.denyFrom}` : "- tools.sandbox.tools.alsoAllow (or agents.list[].tools.sandbox.tools.alsoAllow)",
   ].join("\n");
 }
 

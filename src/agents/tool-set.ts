@@ -87,6 +87,8 @@ export interface RemovedTool {
   readonly name: string;
   /** The config key, or the reason, that took it away. */
   readonly rule: string;
+  /** What to tell a person who asked for the tool. */
+  readonly explanation?: string | undefined;
 }
 
 /** The tools of one run, those that a rule took away, and where they work. */
@@ -113,8 +115,8 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
     const offered: AgentTool[] = [];
     const removed: RemovedTool[] = [];
     for (const tool of [...buildTools({ options, cfg, agent, request, sandbox }, sends), ...webTools(cfg), ...options.mcpTools()]) {
-      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: sandbox !== undefined, subagent }, { ...tool, ...(tool.source?.kind === "mcp" ? { mcpServer: tool.source.server } : {}) });
-      if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule });
+      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: sandbox?.settings.mode ?? false, subagent }, { ...tool, ...(tool.source?.kind === "mcp" ? { mcpServer: tool.source.server } : {}) });
+      if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule, explanation: verdict.explanation });
       else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });
       else if (sandbox?.settings.workspaceAccess === "ro" && WRITE_TOOLS.has(tool.name)) removed.push({ name: tool.name, rule: "sandbox.workspaceAccess=ro" });
       else offered.push(tool);

@@ -40,8 +40,9 @@ export function createRunDoor(deps: Pick<CommandServicesDeps, "agents" | "sessio
       return isReport(stored) ? stored : (await agents.previewPrompt(await runRequest(command))).report;
     },
     async runTool(command, name, args) {
-      const tool = agents.tools(await runRequest(command)).offered.find((offered) => offered.name === name);
-      if (!tool) throw new Error(`the tool ${name} is not offered here; see tools.allow and tools.deny`);
+      const { offered, removed } = agents.tools(await runRequest(command));
+      const tool = offered.find((candidate) => candidate.name === name);
+      if (!tool) throw new Error(removed.find((candidate) => candidate.name === name)?.explanation ?? `the tool ${name} is not offered here; see tools.allow and tools.deny`);
       const given = { ...args };
       const { content, details, isError } = await tool.execute(tool.prepare?.(given) ?? given, { toolCallId: `command:${randomUUID()}`, signal: AbortSignal.timeout(600_000), onUpdate: () => undefined });
       return { text: content.map((block) => (block.type === "text" ? block.text : "(image)")).join("\n"), details, isError: isError === true };

@@ -1,4 +1,5 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FakeDockerState } from "./cli.ts";
@@ -23,7 +24,11 @@ export async function createFakeDocker(initial: Partial<FakeDockerState> = {}): 
   await writeFile(join(dir, "calls.jsonl"), "");
   await writeFile(file, JSON.stringify({ engine: "up", images: ["openclaw-sandbox:bookworm-slim"], registry: ["debian:bookworm-slim"], containers: {}, ...initial }));
   await writeFile(join(dir, "package.json"), JSON.stringify({ type: "module" }));
-  await writeFile(path, `#!${process.execPath}\nimport { runFakeDocker } from ${JSON.stringify(join(import.meta.dirname, "cli.ts"))};\nprocess.exitCode = await runFakeDocker(${JSON.stringify(dir)}, process.argv.slice(2));\n`);
+  for (const name of ["cli", "flags"]) {
+    const source = await readFile(join(import.meta.dirname, `${name}.ts`), "utf8");
+    await writeFile(join(binDir, `${name}.js`), stripTypeScriptTypes(source).replace("./flags.ts", "./flags.js"));
+  }
+  await writeFile(path, `#!${process.execPath}\nimport { runFakeDocker } from "./cli.js";\nprocess.exitCode = await runFakeDocker(${JSON.stringify(dir)}, process.argv.slice(2));\n`);
   await chmod(path, 0o755);
   const state = async (): Promise<FakeDockerState> => JSON.parse(await readFile(file, "utf8")) as FakeDockerState;
   return {

@@ -194,3 +194,18 @@ it("a broken edit keeps the last good configuration, an include is followed, and
   }
   expect(g.lines.join("\n")).not.toContain("requires gateway restart");
 });
+
+it("a session key brings no agent into being: those of unknown agents are refused", async () => {
+  await using g = await startTestGateway({ config: { gateway: { http: { endpoints: { chatCompletions: { enabled: true } } } } } });
+  await using client = await connectClient(g.url, g.token);
+  for (const key of ["agent:nope:main", "agent:../../x:main"]) {
+    const calls = [["chat.send", { sessionKey: key, message: "x", idempotencyKey: key }], ["agent", { sessionKey: key, message: "x", idempotencyKey: key }], ["sessions.patch", { key, label: "l" }], ["sessions.reset", { key }]] as const;
+    for (const [method, params] of calls) expect([method, (await client.request(method, params)).error?.message]).toEqual([method, expect.stringContaining("unknown agent id")]);
+    const post = (path: string, body: unknown): Promise<Response> =>
+      fetch(`${g.url}${path}`, { method: "POST", headers: { authorization: `Bearer ${g.token}`, "content-type": "application/json", "x-openclaw-session-key": key }, body: JSON.stringify(body) });
+    expect((await post("/v1/chat/completions", { model: "openclaw", messages: [{ role: "user", content: "x" }] })).status).toBe(400);
+    expect((await post("/tools/invoke", { tool: "session_status", sessionKey: key })).status).toBe(400);
+  }
+  expect((await readdir(g.stateDir)).filter((name) => /^workspace-/.test(name))).toEqual([]);
+  expect((await readdir(join(g.stateDir, "agents")).catch(() => [])).filter((name) => name !== "main")).toEqual([]);
+});

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { AgentTool } from "../../agents/index.ts";
 import type { GatewayContext } from "../context.ts";
+import { usableSessionKey } from "../session-key.ts";
 import { HttpError, readJsonBody } from "./body.ts";
 import { SURFACE_ORDER, type HttpSurface } from "./front-door.ts";
 import { sendJson } from "./respond.ts";
@@ -26,7 +27,7 @@ export function createToolsInvokeSurface(ctx: GatewayContext): HttpSurface {
       const name = parsed.success ? parsed.data.tool?.trim() : undefined;
       if (!parsed.success || !name) throw new HttpError(400, "invalid_request_error", "tools.invoke requires body.tool");
       const { action, args = {}, sessionKey = "main" } = parsed.data;
-      const tool = await findTool(ctx, name, ctx.sessions.canonicalKey(sessionKey), req, isHttpOwner(auth));
+      const tool = await findTool(ctx, name, usableSessionKey(ctx, sessionKey, (reason) => new HttpError(400, "invalid_request_error", reason)), req, isHttpOwner(auth));
       if (!tool) return void sendJson(res, 404, { ok: false, error: { type: "not_found", message: `Tool not available: ${name}` } });
       const stop = new AbortController();
       res.once("close", () => stop.abort());

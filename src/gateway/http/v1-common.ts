@@ -6,6 +6,7 @@ import { httpAuthority } from "../auth/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { firstHeader } from "../../security/index.ts";
 import type { IncomingMessage } from "node:http";
+import { usableSessionKey } from "../session-key.ts";
 import { HttpError } from "./body.ts";
 
 /** Agent and session of an OpenAI-style request. @throws HttpError 400 for an agent that does not exist */
@@ -16,7 +17,7 @@ export function resolveHttpTarget(ctx: GatewayContext, req: IncomingMessage, mod
   const agentId = named ?? resolveDefaultAgentId(cfg);
   if (!isKnownAgentId(cfg, agentId)) throw new HttpError(400, "invalid_request_error", `Unknown agent "${agentId}". GET /v1/models lists the agents of this gateway.`);
   const wanted = firstHeader(req.headers, "x-openclaw-session-key");
-  if (wanted) return { agentId, sessionKey: ctx.sessions.canonicalKey(wanted) };
+  if (wanted) return { agentId, sessionKey: usableSessionKey(ctx, wanted, (reason) => new HttpError(400, "invalid_request_error", `${reason} in x-openclaw-session-key`)) };
   const id = agentId.toLowerCase();
   return { agentId: id, sessionKey: user ? `agent:${id}:${prefix}-user:${user.toLowerCase()}` : `agent:${id}:${prefix}:${randomUUID()}` };
 }

@@ -5,6 +5,7 @@ import { SessionBusyError, type ReplyRoute } from "../../auto-reply/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, GatewayError, invalidRequest, type GatewayMethod } from "../protocol/index.ts";
 import { attachmentsSchema, cleanMessage, isOwnerCaller, storeAttachments } from "./chat.ts";
+import { usableSessionKey } from "../session-key.ts";
 import { nes } from "./schemas.ts";
 
 const agentParams = z.strictObject({
@@ -95,7 +96,7 @@ async function resolveTarget(ctx: GatewayContext, params: AgentParams): Promise<
   if (params.agentId !== undefined && !isKnownAgentId(cfg, params.agentId)) throw invalidRequest(`unknown agent id "${params.agentId}"`);
   if (params.sessionKey !== undefined && params.sessionKey !== "") {
     if (/^agent:/i.test(params.sessionKey) && !/^agent:[^:]+:.+/i.test(params.sessionKey)) throw invalidRequest(`malformed session key "${params.sessionKey}"`);
-    const key = ctx.sessions.canonicalKey(params.sessionKey);
+    const key = usableSessionKey(ctx, params.sessionKey, invalidRequest);
     if (params.agentId !== undefined && agentIdOfKey(key, resolveDefaultAgentId(cfg)) !== params.agentId.toLowerCase()) {
       throw invalidRequest(`agent id "${params.agentId}" does not match session key "${params.sessionKey}"`);
     }

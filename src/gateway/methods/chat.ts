@@ -6,6 +6,7 @@ import { saveMedia, sniffImageType } from "../../media/index.ts";
 import { isTranscriptMessage, readRecentMessages, resolveSendPolicy, type TranscriptEntry } from "../../sessions/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, invalidRequest, unavailable, type Caller, type GatewayMethod, type MethodCall } from "../protocol/index.ts";
+import { usableSessionKey } from "../session-key.ts";
 import { nes } from "./schemas.ts";
 
 const MAX_ATTACHMENT_BYTES = 5_000_000;
@@ -56,7 +57,7 @@ const send = defineMethod({
     attachments: attachmentsSchema, timeoutMs: z.number().int().min(0).optional(),
   }),
   async handle(params, ctx: GatewayContext, { caller }) {
-    const sessionKey = ctx.sessions.canonicalKey(params.sessionKey);
+    const sessionKey = usableSessionKey(ctx, params.sessionKey, invalidRequest);
     const text = cleanMessage(params.message);
     const attachments = await storeAttachments(ctx, params.attachments);
     if (text.trim() === "" && attachments.length === 0) throw invalidRequest("message or attachment required");

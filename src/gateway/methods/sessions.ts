@@ -7,6 +7,7 @@ import { archiveStamp, isTranscriptMessage, loadTranscript, readRecentMessages, 
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, invalidRequest, isWebchatClient, type GatewayMethod, type MethodCall } from "../protocol/index.ts";
 import { settleSession } from "./agent.ts";
+import { usableSessionKey } from "../session-key.ts";
 import { nes } from "./schemas.ts";
 
 const positive = z.number().int().min(1);
@@ -162,7 +163,7 @@ const patch = defineMethod({
   }),
   async handle({ key: raw, model, ...fields }, ctx: GatewayContext, call) {
     refuseWebchat(call, "patch");
-    const key = ctx.sessions.canonicalKey(raw);
+    const key = usableSessionKey(ctx, raw, invalidRequest);
     const agentId = ctx.sessions.agentIdOf(key);
     const { entry } = await ctx.sessions.ensure(key);
     const change: Record<string, unknown> = {};
@@ -216,7 +217,7 @@ const reset = defineMethod({
   scope: "operator.admin",
   params: z.strictObject({ key: nes, reason: z.enum(["new", "reset"]).optional() }),
   async handle({ key: raw }, ctx: GatewayContext) {
-    const key = ctx.sessions.canonicalKey(raw);
+    const key = usableSessionKey(ctx, raw, invalidRequest);
     await settleSession(ctx, key);
     const { entry } = await ctx.sessions.reset(key);
     ctx.log.info("session reset", { sessionKey: key, sessionId: entry.sessionId });

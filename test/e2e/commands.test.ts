@@ -299,21 +299,6 @@ it("a queue mode in a message holds for that message", async () => {
   expect((await g.gateway.context.sessions.get("agent:main:main"))?.queueMode).toBeUndefined();
 });
 
-it("elevated rights bring commands back where a sandbox is wanted and missing, and nothing else", async () => {
-  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "ok" }));
-  await using g = await startTestGateway({ config: { ...model.config, ...agents({ sandbox: { mode: "all" } }), tools: { elevated: { allowFrom: { webchat: ["*"] } } } } });
-  await using client = await connectClient(g.url, g.token);
-  const tools = (): string[] => lastBody(model).tools.map((tool) => tool.function.name);
-
-  await client.chat("hello");
-  expect(tools()).not.toEqual(expect.arrayContaining(["exec"]));
-  await client.chat("/elevated full hello");
-  expect(tools()).toEqual(expect.arrayContaining(["exec", "process"]));
-  expect(tools()).not.toContain("write");
-  await client.chat("hello again");
-  expect(tools()).not.toContain("exec");
-});
-
 it("sub-agents of the session are listed, looked at, redirected and stopped, also by a word to stop", async () => {
   await using model = await startMockModel((mock) => {
     mock.onMessage(/count slowly/, { content: "word ".repeat(400) }, { streamingProfile: { ttft: 20, tps: 20 } });

@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
 /** The model calls the tool that the message names: `exec {"command":"ls"}`; then it repeats what came back. */
 function scripted(asked: Asked): Reply {
-  const call = /\b(exec|process|read|write|edit|sessions_spawn|session_status) (\{.*\})$/s.exec(asked.last.trim());
+  const call = /\b(exec|process|read|write|edit|sessions_spawn|sessions_send|session_status) (\{.*\})$/s.exec(asked.last.trim());
   return call?.[1] ? { tool: call[1], args: JSON.parse(call[2] as string) as object } : `done: ${asked.last}`;
 }
 
@@ -22,20 +22,20 @@ interface Setup extends AsyncDisposable {
   readonly workspace: string;
 }
 
-async function start(sandbox: object, more: { readonly agents?: object; readonly config?: object; readonly env?: Record<string, string> } = {}): Promise<Setup> {
+async function start(sandbox: object, more: { readonly list?: readonly object[]; readonly config?: object; readonly env?: Record<string, string> } = {}): Promise<Setup> {
   const model = await answeringModel(scripted);
   const docker = await createFakeDocker();
   const g = await startTestGateway({
     env: { PATH: `${docker.binDir}:${process.env["PATH"] ?? ""}`, ...more.env },
     config: {
       gateway: { mode: "local", auth: { mode: "token", token: "T" }, http: { endpoints: { chatCompletions: { enabled: true } } } }, models: { providers: model.providers }, messages: { queue: { debounceMs: 0 } },
-      agents: { defaults: { model: { primary: "mock/m" }, heartbeat: { every: "0m" }, sandbox: { mode: "all", ...sandbox } }, ...more.agents }, ...more.config,
+      agents: { defaults: { model: { primary: "mock/m" }, heartbeat: { every: "0m" }, sandbox: { mode: "all", ...sandbox } }, ...(more.list ? { list: more.list } : {}) }, ...more.config,
     },
   });
   await g.gateway.ready;
   const client = await connectClient(g.url, g.token);
   return {
-    g, docker, client, asked: model.asked, workspace: join(g.stateDir, "workspace"),
+    g, docker, client, asked: model.asked, workspace: g.gateway.context.agents.agent("main").workspaceDir,
     tool: async (name, args) => (await client.chat(`${name} ${JSON.stringify(args)}`)).text ?? "",
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
@@ -82,13 +82,10 @@ it("commands and files of a session work in one container, apart from the host",
 
   // Ways out.
   await symlink(s.workspace, join(box, "door"));
-  for (const path of ["door/MEMORY.md", "/etc/passwd", "../../openclaw.json", join(s.workspace, "MEMORY.md"), join(s.g.stateDir, "openclaw.json"), "/workspace/../etc/passwd"]) {
-    expect(await s.tool("read", { path })).toMatch(/outside of what file tools reach|ENOENT/);
-    expect(await s.tool("write", { path, content: "changed" })).toMatch(/outside of what file tools reach|ENOENT/);
-  }
+  for (const path of ["door/MEMORY.md", "/etc/passwd", join(s.g.stateDir, "openclaw.json")]) expect(await s.tool("read", { path })).toMatch(/outside of what file tools reach|ENOENT/);
+  expect(await s.tool("write", { path: "door/MEMORY.md", content: "changed" })).toMatch(/outside of what file tools reach|ENOENT/);
   expect(await readFile(join(s.workspace, "MEMORY.md"), "utf8")).toBe("host memory");
   expect(await s.tool("exec", { command: "id", host: "gateway" })).toContain("exec host not allowed");
-  expect(await s.tool("exec", { command: "id", host: "node" })).toContain("exec host not allowed");
   expect(await s.tool("session_status", { sessionKey: "agent:main:other" })).toContain("not visible from a sandbox");
   await s.tool("exec", { command: "true", env: { DOCKER_HOST: "tcp://evil:1", LD_PRELOAD: "/evil.so" } });
   expect((await s.docker.calls()).at(-1)).toEqual(expect.arrayContaining(["-e", "DOCKER_HOST=tcp://evil:1", "-e", "LD_PRELOAD=/evil.so"]));
@@ -124,4 +121,38 @@ it("without an engine the run fails before the model is asked, and nothing runs 
   });
   expect(await s.tool("exec", { command: "echo works" })).toContain("works");
   expect((await s.docker.state()).images).toEqual(["debian:bookworm-slim", "openclaw-sandbox:bookworm-slim"]);
+});
+
+it("the agent's workspace itself is worked on where it may be written", async () => {
+  await using s = await start({ workspaceAccess: "rw" });
+  await mkdir(s.workspace, { recursive: true });
+  await writeFile(join(s.workspace, "plan.md"), "the plan");
+  expect(await s.tool("exec", { command: "cat plan.md; echo more > new.md" })).toContain("the plan");
+  expect(await readFile(join(s.workspace, "new.md"), "utf8")).toBe("more\n");
+  expect(await s.tool("write", { path: "/workspace/other.md", content: "x" })).toContain("Successfully wrote");
+  expect(await readFile(join(s.workspace, "other.md"), "utf8")).toBe("x");
+});
+
+it("with non-main, the main conversation works on the host and others do not; elevated rights reach the host", async () => {
+  await using s = await start({ mode: "non-main", workspaceAccess: "ro" }, { config: { tools: { elevated: { allowFrom: { webchat: ["*"] } } } } });
+  await mkdir(s.workspace, { recursive: true });
+  await writeFile(join(s.workspace, "plan.md"), "the plan");
+  expect(await s.tool("exec", { command: "pwd" })).toContain(s.workspace);
+  expect(await s.docker.calls()).toEqual([]);
+
+  const inside = async (message: string): Promise<string> => (await s.client.chat(message, "agent:main:direct:someone")).text ?? "";
+  expect(await inside('exec {"command":"pwd"}')).toContain(join(s.g.stateDir, "sandboxes"));
+  expect(s.asked.at(-1)?.tools).not.toEqual(expect.arrayContaining(["write"]));
+  expect(s.asked.at(-1)?.tools).not.toContain("edit");
+  expect(s.asked.at(-1)?.system).toContain("the agent's workspace can be read under /agent");
+  expect(await inside('read {"path":"/agent/plan.md"}')).toContain("the plan");
+  expect((await s.docker.state()).containers[(await containers(s.docker))[0] ?? ""]?.mounts).toContainEqual({ source: s.workspace, target: "/agent", readOnly: true });
+  expect(await inside('/elevated full exec {"command":"pwd"}')).not.toContain(join(s.g.stateDir, "sandboxes"));
+});
+
+it("a sandboxed session does not start an agent that works outside, and sees what it has started only", async () => {
+  await using s = await start({}, { list: [{ id: "main", default: true, subagents: { allowAgents: ["*"] } }, { id: "free", sandbox: { mode: "off" } }], config: { tools: { sessions: { visibility: "all" } } } });
+  expect(await s.tool("sessions_spawn", { task: "get out", agentId: "free" })).toContain("A sandboxed session cannot start an agent that is not");
+  await s.client.chat("hello", "agent:main:direct:sibling");
+  expect(await s.tool("sessions_send", { sessionKey: "agent:main:direct:sibling", message: "hi" })).toContain("sessionToolsVisibility=spawned");
 });

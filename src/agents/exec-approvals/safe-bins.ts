@@ -67,7 +67,7 @@ function areWordsSafe(name: string, words: readonly string[], profile: SafeBinPr
     const word = words[at] as string;
     if (!onlyPositional && word === "--") onlyPositional = true;
     else if (!onlyPositional && word.startsWith("-") && word !== "-") {
-      const [flag = "", value] = splitFlag(word, valueFlags);
+      const [flag, value] = splitFlag(word, valueFlags);
       if (denied.includes(flag) || denied.includes(word)) return false;
       if (valueFlags.includes(flag)) {
         const count = value === undefined ? (name === "jq" ? 2 : 1) : 0;

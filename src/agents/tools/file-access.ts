@@ -43,7 +43,7 @@ export function createFileAccess(options: FileAccessOptions): FileAccess {
     const full = isAbsolute(path) || path.startsWith("~") ? expandPath(path) : join(root, path);
     const real = await realpathOfNearest(full);
     const inState = relative(await realpathOfNearest(options.stateDir), real);
-    if (!inState.startsWith("..") && SECRET_STATE.some((pattern) => pattern.test(inState.replaceAll("\\", "/")))) {
+    if (isApprovalsFile(real) || (!inState.startsWith("..") && SECRET_STATE.some((pattern) => pattern.test(inState.replaceAll("\\", "/"))))) {
       throw new Error(`${path} belongs to the gateway's own secrets and settings and is not accessible to tools.`);
     }
     if (!options.workspaceOnly) return real;
@@ -75,6 +75,9 @@ function hostFile(real: string): AccessibleFile {
     remove: () => rm(real),
   };
 }
+
+/** It follows the home directory, wherever the state directory lies. */
+const isApprovalsFile = (path: string): boolean => path.replaceAll("\\", "/").toLowerCase().endsWith("/.openclaw/exec-approvals.json");
 
 function isInside(root: string, path: string): boolean {
   const rel = relative(root, path);

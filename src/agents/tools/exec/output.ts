@@ -6,7 +6,7 @@ const PARTIAL_ESCAPE = /\u001B(?:\[[0-9;?<=>!]*[ -/]*|[\]PX^_][^\u0007\u001B]{0,
 const CURSOR_QUERY = /\u001B\[(\??)6n/g;
 
 export function cleanOutput(text: string): string {
-  return text.replace(ESCAPES, "").replace(/\r\n/g, "\n").replace(UNSEEN, "").toWellFormed();
+  return text.replace(/\r\n/g, "\n").replace(ESCAPES, "").replace(UNSEEN, "").toWellFormed();
 }
 
 export interface OutputCleaner {

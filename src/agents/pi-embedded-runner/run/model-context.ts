@@ -4,6 +4,7 @@ import type { PreparedModel } from "../../models/types.ts";
 import { pruneHistory, resolvePruning } from "../context-pruning.ts";
 import type { RunnerDeps } from "../deps.ts";
 import { prepareHistory } from "../history.ts";
+import { isSessionSandboxed } from "../../sandbox/index.ts";
 import { cacheTtlMs } from "../pi-session.ts";
 import { shapeForProvider } from "../provider-shape.ts";
 import { dropToolUse } from "../tool-pairing.ts";
@@ -18,10 +19,13 @@ import type { RunEmbeddedPiAgentParams } from "./params.ts";
  */
 export function prepareModelContext(agent: Agent, deps: RunnerDeps, params: RunEmbeddedPiAgentParams, prepared: PreparedModel): void {
   const { contextTokens, model } = prepared;
+  const mediaDir = join(deps.stateDir, "media");
+  const isSandboxed = isSessionSandboxed(deps.config(), params.agent.id, params.sessionKey);
   const images: ImageHydrationOptions = {
     store: deps.images,
-    workspaceDir: params.agent.workspaceDir,
-    allowedRoots: params.isOwner && (params.channel?.chatType ?? "direct") === "direct" ? "anywhere" : [join(deps.stateDir, "media")],
+    // What runs in a sandbox writes names of files into its output: none of them may be of the host.
+    workspaceDir: isSandboxed ? mediaDir : params.agent.workspaceDir,
+    allowedRoots: !isSandboxed && params.isOwner && (params.channel?.chatType ?? "direct") === "direct" ? "anywhere" : [mediaDir],
     maxSidePx: deps.config().agents?.defaults?.imageMaxDimensionPx ?? 1200,
     cacheTtlMs: cacheTtlMs(prepared),
     log: deps.log,

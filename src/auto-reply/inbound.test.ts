@@ -166,6 +166,8 @@ describe("what the model reads", () => {
     ctx.InboundHistory = [{ sender: "C", body: "b\n```\nc", timestamp: 1 }];
     expect(stripPromptScaffolding(prompt(ctx, { body: stampClientText("my\n\nwords", AT, "UTC") }))).toBe("my\n\nwords");
     expect(stripPromptScaffolding("System: a\nSystem: b\n\nhello")).toBe("hello");
+    const note = "[media attached: /m/a.png (image/png)]\n\n";
+    expect(stripPromptScaffolding(`${note}System: a\n\n${stampClientText("what is it?", AT, "UTC")}`)).toBe(`${note}what is it?`);
     expect(stripPromptScaffolding(prompt(ctx, { systemLines: ["event"], abortedLastRun: true, body: "words" }))).toBe("words");
     const withMedia = finalizeInboundContext(utc, input({}, { media: [{ path: "/m/a.jpg", mimeType: "image/jpeg" }] }));
     expect(stripPromptScaffolding(prompt(withMedia, { systemLines: ["event"] }))).toBe("[media attached: /m/a.jpg (image/jpeg)]\n\nhello");

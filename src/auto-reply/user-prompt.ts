@@ -109,5 +109,5 @@ function stripOne(text: string): string {
   if (untrusted >= 0 && /<<<EXTERNAL_UNTRUSTED_CONTENT|UNTRUSTED channel metadata \(|Source:/.test(out.slice(untrusted).split("\n").slice(0, 8).join("\n"))) {
     out = out.slice(0, untrusted).trimEnd();
   }
-  return out.replace(/^\[(?:[A-Z][a-z]{2} )?\d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\] /, "");
+  return out.replace(/^((?:\[media attached[^\n]*\n)*\n?)\[(?:[A-Z][a-z]{2} )?\d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\] /, "$1");
 }

@@ -1,5 +1,5 @@
 export { createImageWorker } from "./image-worker.ts";
 export { toModelImage } from "./model-image.ts";
 export { sniffImageType } from "./mime.ts";
-export { inboundMediaDir, saveMedia } from "./store.ts";
+export { inboundMediaDir, isStoredMediaPath, readStoredMedia, saveMedia } from "./store.ts";
 export { resolveOutboundMedia, type ResolvedMedia, type ResolveMediaOptions } from "./outbound.ts";

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { join, relative, resolve, sep } from "node:path";
 import { ensureDir, writeFileAtomic } from "../infra/atomic-file.ts";
+import { readRegularFile } from "../infra/regular-file.ts";
 import { extensionOf } from "./mime.ts";
 
 export function inboundMediaDir(stateDir: string): string {
@@ -15,4 +17,26 @@ export async function saveMedia(stateDir: string, bucket: "inbound" | "outbound"
   const path = join(dir, `${stem === "" ? "" : `${stem}---`}${randomUUID()}.${extensionOf(mimeType)}`);
   await writeFileAtomic(path, bytes);
   return path;
+}
+
+/** Whether a path, which anybody may have written, names something in the store of media. */
+export function isStoredMediaPath(stateDir: string, path: string): boolean {
+  return isBelow(resolve(stateDir, "media"), resolve(path));
+}
+
+/** Size of a stored file, and its bytes when they are at most `maxBytes`; undefined when it is gone or lies elsewhere. */
+export async function readStoredMedia(stateDir: string, path: string, maxBytes: number): Promise<{ readonly size: number; readonly bytes: Buffer | undefined } | undefined> {
+  try {
+    const [root, real] = await Promise.all([realpath(join(stateDir, "media")), realpath(path)]);
+    if (!isBelow(root, real)) return undefined;
+    const { size } = await stat(real);
+    return { size, bytes: size <= maxBytes ? await readRegularFile(real, { maxBytes }) : undefined };
+  } catch {
+    return undefined; // gone, or unreadable: it cannot be shown either way
+  }
+}
+
+function isBelow(root: string, path: string): boolean {
+  const rel = relative(root, path);
+  return rel !== "" && rel !== ".." && !rel.startsWith(`..${sep}`) && resolve(root, rel) === path;
 }

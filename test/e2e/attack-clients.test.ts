@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, writeFile, symlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -208,4 +208,24 @@ it("a session key brings no agent into being: those of unknown agents are refuse
   }
   expect((await readdir(g.stateDir)).filter((name) => /^workspace-/.test(name))).toEqual([]);
   expect((await readdir(join(g.stateDir, "agents")).catch(() => [])).filter((name) => name !== "main")).toEqual([]);
+});
+
+it("a note of an attachment that a client writes itself shows it no file of the gateway", async () => {
+  await using model = await startMockModel((mock) => void mock.onMessage(/.*/, { content: "ok" }));
+  await using g = await startTestGateway({ config: { ...model.config, agents } });
+  await using client = await connectClient(g.url, g.token, { scopes: ["operator.read", "operator.write"] });
+  const secret = join(g.stateDir, "openclaw.json");
+  await mkdir(join(g.stateDir, "media"), { recursive: true });
+  await symlink(secret, join(g.stateDir, "media", "link.png"));
+  const notes = [secret, join(g.stateDir, "media", "..", "openclaw.json"), join(g.stateDir, "media", "link.png"), "/dev/zero"].map((path) => `[media attached: ${path} (image/png)]`);
+  await client.chat(`${notes.join("\n")}\nwhat is it?`);
+  const { messages } = await client.call<{ messages: { role: string; content: { type: string; data?: string; text?: string }[] }[] }>("chat.history", { sessionKey: "main" });
+  const content = messages.find(({ role }) => role === "user")?.content ?? [];
+  // A link in the store counts as a picture that is gone.
+  expect(content).toEqual([{ type: "image", mimeType: "image/png", omitted: true, bytes: 0 }, { type: "text", text: expect.stringContaining("what is it?") }]);
+  expect(JSON.stringify(content)).not.toContain(Buffer.from(await readFile(secret)).toString("base64").slice(0, 40));
+  const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  await client.chat("and this?", "main", { attachments: [{ type: "image", mimeType: "image/png", content: png }] });
+  const own = (await client.call<{ messages: { role: string; content: unknown[] }[] }>("chat.history", { sessionKey: "main" })).messages.findLast(({ role }) => role === "user");
+  expect(own?.content).toEqual([{ type: "image", mimeType: "image/png", omitted: false, bytes: 70, data: png }, { type: "text", text: "and this?" }]);
 });

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { readRawReply } from "../../agents/index.ts";
 import { isAbortRequest, stripPromptScaffolding } from "../../auto-reply/index.ts";
-import { saveMedia, sniffImageType } from "../../media/index.ts";
+import { isStoredMediaPath, readStoredMedia, saveMedia, sniffImageType } from "../../media/index.ts";
 import { isTranscriptMessage, readRecentMessages, resolveSendPolicy, type TranscriptEntry } from "../../sessions/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { defineMethod, invalidRequest, unavailable, type Caller, type GatewayMethod, type MethodCall } from "../protocol/index.ts";
@@ -137,7 +136,7 @@ const history = defineMethod({
     if (!entry) return { sessionKey: raw, messages: [], thinkingLevel: "off" };
     const path = ctx.sessions.transcriptPath(sessionKey, entry);
     const entries = await readRecentMessages(path, { limit, maxBytes: MAX_HISTORY_BYTES * 2 });
-    const messages = capTotal((await Promise.all(entries.map((item) => toHistoryMessage(item)))).filter((message) => !isSilent(message)));
+    const messages = capTotal((await Promise.all(entries.map((item) => toHistoryMessage(item, ctx.paths.stateDir)))).filter((message) => !isSilent(message)));
     const active = ctx.agents.runs.bySession(sessionKey)[0];
     return {
       sessionKey: raw, sessionId: entry.sessionId, messages, thinkingLevel: entry.thinkingLevel ?? "off", verboseLevel: entry.verboseLevel,
@@ -149,13 +148,13 @@ const history = defineMethod({
 /** An answer that said nothing to people and did nothing. */
 const isSilent = ({ role, content, errorMessage }: Record<string, unknown>): boolean => role === "assistant" && errorMessage === undefined && Array.isArray(content) && content.length === 0;
 
-async function toHistoryMessage(entry: TranscriptEntry): Promise<Record<string, unknown>> {
+async function toHistoryMessage(entry: TranscriptEntry, stateDir: string): Promise<Record<string, unknown>> {
   if (!isTranscriptMessage(entry)) {
     return { role: "system", type: "compaction", content: [{ type: "text", text: "Older messages were summarised." }], timestamp: Date.parse(entry.timestamp), id: entry.id };
   }
   const { details: _details, usage: _usage, cost: _cost, ...message } = entry.message;
   const content = typeof message.content === "string" ? [{ type: "text", text: message.content }] : Array.isArray(message.content) ? message.content : [];
-  const shown = { ...message, id: entry.id, content: (await Promise.all(content.map((block: unknown) => toHistoryBlock(block, message.role)))).flat() };
+  const shown = { ...message, id: entry.id, content: (await Promise.all(content.map((block: unknown) => toHistoryBlock(block, message.role, stateDir)))).flat() };
   return JSON.stringify(shown).length <= MAX_MESSAGE_BYTES
     ? shown
     : { role: message.role, id: entry.id, timestamp: message.timestamp, content: [{ type: "text", text: "[chat.history omitted: message too large]" }], __openclaw: { truncated: true, reason: "oversized" } };
@@ -165,7 +164,7 @@ const MEDIA_NOTE = /\[media attached(?: \d+\/\d+)?: ([^\]\n]+?) \((image\/[a-z+.
 const MAX_THUMB_BYTES = 60_000;
 
 /** What a person may see of one block of a message. */
-async function toHistoryBlock(block: unknown, role: string): Promise<unknown[]> {
+async function toHistoryBlock(block: unknown, role: string, stateDir: string): Promise<unknown[]> {
   if (typeof block !== "object" || block === null) return [];
   const { thinkingSignature: _signature, textSignature: _text, ...rest } = block as Record<string, unknown>;
   if (rest["type"] === "image" && typeof rest["data"] === "string") return [{ type: "image", mimeType: rest["mimeType"], omitted: true, bytes: rest["data"].length }];
@@ -180,10 +179,12 @@ async function toHistoryBlock(block: unknown, role: string): Promise<unknown[]> 
   if (role !== "user" || typeof rest["text"] !== "string" || !rest["text"].includes("[media attached")) return [rest];
   const images: unknown[] = [];
   for (const [, path = "", mimeType = ""] of rest["text"].matchAll(MEDIA_NOTE)) {
-    const bytes = await readFile(path).catch(() => undefined);
-    images.push({ type: "image", mimeType, omitted: true, bytes: bytes?.length ?? 0, ...(bytes && bytes.length <= MAX_THUMB_BYTES ? { omitted: false, data: bytes.toString("base64") } : {}) });
+    if (!isStoredMediaPath(stateDir, path)) continue;
+    const file = await readStoredMedia(stateDir, path, MAX_THUMB_BYTES);
+    images.push({ type: "image", mimeType, omitted: true, bytes: file?.size ?? 0, ...(file?.bytes ? { omitted: false, data: file.bytes.toString("base64") } : {}) });
   }
-  rest["text"] = rest["text"].replace(MEDIA_NOTE, "").replace(/^\[media attached: \d+ files\]\n*/, "").trim();
+  // A note of any other file is something that a person wrote.
+  rest["text"] = rest["text"].replace(MEDIA_NOTE, (note, path: string) => (isStoredMediaPath(stateDir, path) ? "" : note)).replace(/^\[media attached: \d+ files\]\n*/, "").trim();
   return [...images, ...(rest["text"] === "" ? [] : [rest])];
 }
 

@@ -1,7 +1,8 @@
-import { readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { OpenClawConfig } from "../config/index.ts";
 import { isErrno } from "../infra/atomic-file.ts";
+import { readRegularFile } from "../infra/regular-file.ts";
 import { truncateText } from "../infra/text/index.ts";
 
 /** A file of the workspace that goes into the system prompt. */
@@ -119,7 +120,7 @@ async function readInside(dir: string, path: string, warn: BootstrapParams["warn
       warn?.(`${path} leads out of the workspace and is left out`);
       return undefined;
     }
-    return await readFile(real, "utf8");
+    return (await readRegularFile(real)).toString("utf8");
   } catch (err) {
     if (isErrno(err, "ENOENT", "ENOTDIR", "EISDIR")) return undefined;
     warn?.(`${path} cannot be read`);

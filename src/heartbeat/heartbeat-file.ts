@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readRegularFile } from "../infra/regular-file.ts";
 
 /** `empty`: nothing but blanks, headings and empty list items, so there is nothing to do. */
 export async function readHeartbeatFile(workspaceDir: string): Promise<"missing" | "empty" | "tasks"> {
   try {
-    return hasTasks(await readFile(join(workspaceDir, "HEARTBEAT.md"), "utf8")) ? "tasks" : "empty";
+    return hasTasks((await readRegularFile(join(workspaceDir, "HEARTBEAT.md"))).toString("utf8")) ? "tasks" : "empty";
   } catch {
     return "missing"; // unreadable counts the same: the run itself will say so
   }

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentMessage } from "@mariozechner/pi-agent-core";
+import { readRegularFile } from "../../infra/regular-file.ts";
 import { truncateText } from "../../infra/text/index.ts";
 import { resultText } from "./tool-result-guard.ts";
 
@@ -79,7 +79,7 @@ function criticalRules(agentsMd: string, maxChars: number): string {
 }
 
 export async function readAgentsMd(workspaceDir: string): Promise<string | undefined> {
-  return readFile(join(workspaceDir, "AGENTS.md"), "utf8").catch(() => undefined); // none: the workspace has no rules
+  return readRegularFile(join(workspaceDir, "AGENTS.md")).then(String).catch(() => undefined); // none: the workspace has no rules
 }
 
 /** What the next turn is told after a compaction; undefined when AGENTS.md has no such sections. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,6 +68,13 @@ describe("images in a request", () => {
     expect(kinds(out[0])).toEqual(["text", "image"]);
     expect(out[0]).toMatchObject({ content: [{}, { data: bytes.toString("base64"), mimeType: "image/png" }] });
     expect(kinds(out[2])).toEqual(["text"]);
+  });
+
+  it.skipIf(process.platform === "win32")("are not waited for when the name is that of a pipe or a device", async () => {
+    execFileSync("mkfifo", [join(dir, "pipe.png")]);
+    await symlink("/dev/zero", join(dir, "zero.png"));
+    const out = await hydrate([user("look at ./pipe.png and ./zero.png")], { allowedRoots: "anywhere" });
+    expect(kinds(out[0])).toEqual(["text"]);
   });
 
   it("are made smaller than the limit, and a BMP becomes a JPEG", async () => {

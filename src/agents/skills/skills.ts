@@ -1,10 +1,11 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parse as parseYaml } from "yaml";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { isErrno } from "../../infra/atomic-file.ts";
 import type { Logger } from "../../infra/log.ts";
+import { readRegularFile } from "../../infra/regular-file.ts";
 import type { ResolvedSkill, SkillsSnapshot } from "../../sessions/index.ts";
 
 export interface SkillRequirements {
@@ -103,7 +104,7 @@ async function loadSkill(baseDir: string, source: string, roots: SkillRoots): Pr
       roots.log.warn("skill left out: SKILL.md is too large", { filePath, size });
       return undefined;
     }
-    const front = parseFrontMatter(await readFile(filePath, "utf8"));
+    const front = parseFrontMatter((await readRegularFile(filePath)).toString("utf8"));
     const name = text(front["name"]);
     const description = text(front["description"]);
     if (!name || !description) {

@@ -1,9 +1,10 @@
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import type { AgentMessage } from "@mariozechner/pi-agent-core";
 import type { ImageContent, TextContent } from "@mariozechner/pi-ai";
 import { errorText } from "../../../infra/errors.ts";
 import type { Logger } from "../../../infra/log.ts";
+import { readRegularFile } from "../../../infra/regular-file.ts";
 import { createImageWorker, toModelImage } from "../../../media/index.ts";
 import { expandPath } from "../../../routing/index.ts";
 import { countDroppedImages, findImageRefs, type ImageRef } from "./image-refs.ts";
@@ -34,7 +35,7 @@ export function createImageStore(): ImageStore {
         cache.set(key, known);
         return known;
       }
-      const result = size > MAX_FILE_BYTES ? ({ kind: "refused", reason: "the file is too large" } as const) : await toModelImage(worker, await readFile(realPath), maxSidePx);
+      const result = size > MAX_FILE_BYTES ? ({ kind: "refused", reason: "the file is too large" } as const) : await toModelImage(worker, await readRegularFile(realPath), maxSidePx);
       const block: ImageContent | TextContent =
         result.kind === "image" ? { type: "image", data: result.base64, mimeType: result.mimeType } : { type: "text", text: `[image not shown: ${result.reason}]` };
       cache.set(key, block);

@@ -71,6 +71,23 @@ describe("a gateway started with nothing configured", () => {
     expect((await home.run("cron", "rm", id)).code).toBe(1);
   });
 
+  it("shows and changes which programs run without being asked about, in the file and through the gateway", async () => {
+    expect((await home.run("approvals", "allowlist", "add", "git")).stderr).toContain("git is no path.");
+    expect((await home.run("approvals", "allowlist", "add", "/usr/bin/git")).stdout).toBe("Added /usr/bin/git (*).\n");
+    expect((await home.run("exec-approvals", "allowlist", "add", "~/tools/**", "--agent", "main", "--gateway")).stdout).toBe("Added ~/tools/** (main).\n");
+    const [own, through] = await Promise.all([home.json("approvals", "get", "--json"), home.json("approvals", "get", "--gateway", "--json")]);
+    expect(through.value).toEqual(own.value);
+    expect(own.value).toMatchObject({ exists: true, path: join(home.home, ".openclaw", "exec-approvals.json"), file: { agents: { "*": { allowlist: [{ pattern: "/usr/bin/git" }] }, main: { allowlist: [{ pattern: "~/tools/**" }] } } } });
+    expect(JSON.stringify(own.value)).not.toContain("token");
+    expect((await home.run("approvals", "allowlist", "remove", "/usr/bin/git")).stdout).toBe("Removed /usr/bin/git (*).\n");
+    const file = join(home.home, "new.json");
+    await writeFile(file, JSON.stringify({ version: 1, defaults: { security: "allowlist", askFallback: "full" } }));
+    expect((await home.run("approvals", "set", "--file", file)).stdout).toContain("Defaults: security=allowlist askFallback=full");
+    expect((await home.run("doctor")).stdout).toContain("defaults.askFallback in ~/.openclaw/exec-approvals.json is full, which is read as deny");
+    await writeFile(file, JSON.stringify({ version: 1 }));
+    expect((await home.run("approvals", "set", "--file", file)).code).toBe(0);
+  });
+
   it("sends no secret of its own to another address, and names target and source", async () => {
     const url = `ws://127.0.0.1:${gateway.port}`;
     const run = await home.run("devices", "list", "--url", url);

@@ -2,6 +2,7 @@ export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions } from 
 export type { ExecOverrides, RunRequest } from "./tool-set.ts";
 export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
 export type { GatewayActions } from "./tools/gateway-tool.ts";
+export type { NodeActions } from "./tools/nodes/contract.ts";
 export type { AgentTool } from "./tools/contract.ts";
 export type { ExecApprovalActions } from "./tools/exec/approval-run.ts";
 export { ApprovalRequestError, ApprovalsFileError, asDecision, createApprovalRequests, createApprovalsStore, fullFallbacks, showCommand } from "./exec-approvals/index.ts";

@@ -24,6 +24,9 @@ import { createEditTool, createReadTool, createWriteTool } from "./tools/file-to
 import { createGatewayTool, type GatewayActions } from "./tools/gateway-tool.ts";
 import { createImageTool } from "./tools/media/image-tool.ts";
 import { createPdfTool } from "./tools/media/pdf-tool.ts";
+import { createCanvasTool } from "./tools/nodes/canvas-tool.ts";
+import type { NodeActions } from "./tools/nodes/contract.ts";
+import { createNodesTool } from "./tools/nodes/nodes-tool.ts";
 import { createMessageTool, type MessageActions } from "./tools/message-tool.ts";
 import type { SessionActions, SessionToolScope } from "./tools/sessions/contract.ts";
 import { createAgentsListTool, createSessionsHistoryTool, createSessionsListTool, createSessionsSendTool } from "./tools/sessions/session-tools.ts";
@@ -58,6 +61,7 @@ export interface ToolSources {
   readonly gatewayActions: GatewayActions;
   readonly execApprovals: ExecApprovalActions;
   readonly browser: BrowserService;
+  readonly nodeActions: NodeActions;
   /** How many agents stand above a session; 0 for one that a person speaks with. */
   readonly spawnDepth: (sessionKey: string) => number;
   /** For what the model wants from the web. */
@@ -160,6 +164,7 @@ function buildTools(context: ToolContext, sends: MessagingSend[]): AgentTool[] {
     ...imageTool(options, cfg, agent, access, request.model),
     createPdfTool({ access, fetch: options.fetch }),
     ...(options.browser.isEnabled() ? [createBrowserTool({ browser: options.browser, access })] : []),
+    ...(options.nodeActions.list().length > 0 || options.nodeActions.pending().length > 0 ? [createCanvasTool({ actions: options.nodeActions, access }), createNodesTool({ actions: options.nodeActions, agentId: agent.id, sessionKey })] : []),
     createGatewayTool({ actions: options.gatewayActions, sessionKey }),
     ...sessionTools(context),
     createSessionStatusTool({ source: options.statusSource, sessionKey, isOwner, ownOnly: sandbox?.settings.sessionToolsVisibility === "spawned" }),

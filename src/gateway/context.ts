@@ -12,6 +12,7 @@ import type { ChannelPairingStore, DeviceStore } from "../pairing/index.ts";
 import type { SessionService } from "../sessions/index.ts";
 import type { GatewayExecApprovals } from "./exec-approvals/index.ts";
 import type { HealthService } from "./health.ts";
+import type { GatewayNodes } from "./nodes.ts";
 import type { IdempotencyCache } from "./idempotency.ts";
 import type { RestartService } from "./restart.ts";
 import type { PresenceStore, WsServer } from "./ws/index.ts";
@@ -42,6 +43,7 @@ export interface GatewayContext {
   readonly cron: CronService;
   readonly subagents: SubagentService;
   readonly execApprovals: GatewayExecApprovals;
+  readonly nodes: GatewayNodes;
   readonly health: HealthService;
   readonly idempotency: IdempotencyCache;
   readonly restart: RestartService;

@@ -16,6 +16,7 @@ import { acquireFileLock } from "../infra/file-lock.ts";
 import { createGuardedFetch } from "../infra/guarded-fetch.ts";
 import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
+import { createNodeRegistry } from "../nodes/index.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
 import { listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
@@ -37,6 +38,8 @@ import { listen, loadTls, resolveBindHosts, takeLock } from "./listen.ts";
 import { createMediaDownload } from "./media-download.ts";
 import { fetchMedia } from "./media-fetch.ts";
 import { createMessageActions } from "./message-actions.ts";
+import { nodeMethods } from "./methods/nodes.ts";
+import { createGatewayNodes, createNodeActions } from "./nodes.ts";
 import { agentMethods } from "./methods/agent.ts";
 import { catalogMethods } from "./methods/catalog.ts";
 import { channelMethods } from "./methods/channels.ts";
@@ -254,6 +257,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         config, log: log.child({ subsystem: "sessions" }), sessions, agents: () => agents, conversation: () => conversation, subagents: () => subagents, channel: (id) => channels?.find(id), send: (...args) => send(...args),
       }),
       execApprovals: execApprovals.actions,
+      nodeActions: createNodeActions({ nodes: () => nodes, devices, stateDir: paths.stateDir }),
       gatewayActions: createGatewayActions({ router: () => router, context: () => context }),
       cronActions: cronActions({ cron: () => cron, systemEvents, heartbeats: () => heartbeats, sessions }),
       onJobExit: (sessionKey, text, slug) => {
@@ -336,11 +340,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const presence = createPresenceStore({ clock, self: { host: hostname(), version: options.version, platform: process.platform, mode: "gateway", reason: "self" } });
     const tracker = createPresenceTracker(presence);
     const broadcastPresence = (): void => ws.broadcast("presence", { presence: presence.list() }, { dropIfSlow: true, stateVersion: { presence: presence.version(), health: health.version() } });
+    const nodes = createGatewayNodes({
+      registry: createNodeRegistry({ config, sendTo: (connId, event, payload) => ws.sendTo(connId, event, payload) }), ws: () => ws, conversation, sessions, systemEvents, log: log.child({ subsystem: "nodes" }),
+    });
     let boundPort = wantedPort;
 
     const context: GatewayContext = {
       paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
-      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, nodes, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
       }),
@@ -351,7 +358,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock, whois: createTailscaleWhois() });
     const router = createMethodRouter<GatewayContext>(
-      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...cronMethods, ...execApprovalMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods],
+      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...cronMethods, ...execApprovalMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods, ...nodeMethods],
       context,
     );
     const door = createHttpFrontDoor({ config, auth, log: log.child({ subsystem: "gateway/http" }), readiness: () => phase });
@@ -383,10 +390,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       onConnected: (conn) => {
         tracker.connected(conn);
         execApprovals.greet(conn);
+        nodes.connected(conn);
         warmSoon(0);
         health.refresh();
       },
       onDisconnected: (conn) => {
+        nodes.disconnected(conn);
         if (tracker.disconnected(conn)) broadcastPresence();
       },
     });
@@ -394,8 +403,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     events.on((event) => {
       if (event.stream === "tool") ws.sendToolEvent(toolEventFor(event, sessions.storeFor(sessions.agentIdOf(event.sessionKey ?? "")).get(event.sessionKey ?? "")?.verboseLevel));
       else ws.broadcast("agent", event);
+      nodes.publish("agent", event);
     });
-    chats.on((event) => ws.broadcast("chat", event, { dropIfSlow: event.state === "delta" }));
+    chats.on((event) => {
+      ws.broadcast("chat", event, { dropIfSlow: event.state === "delta" });
+      nodes.publish("chat", event);
+    });
 
     const servers = [server, ...(await listen(server, bindHosts, wantedPort, paths.configPath))];
     const address = server.address();

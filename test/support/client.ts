@@ -88,18 +88,28 @@ export function chatText(frame: Frame): string | undefined {
   return message?.content?.map((block) => block.text ?? "").join("");
 }
 
-export async function connectClient(url: string, token: string, options: { scopes?: readonly string[]; caps?: readonly string[]; seed?: Buffer } = {}): Promise<TestClient> {
+export interface ConnectOptions {
+  readonly scopes?: readonly string[];
+  readonly caps?: readonly string[];
+  readonly seed?: Buffer;
+  /** Connects as a node that can do these things. */
+  readonly node?: { readonly commands: readonly string[]; readonly displayName?: string; readonly platform?: string };
+}
+
+export async function connectClient(url: string, token: string, options: ConnectOptions = {}): Promise<TestClient> {
   const socket = new WebSocket(url.replace(/^http/, "ws"));
   const client = new TestClient(socket);
   const challenge = await client.waitFor((frame) => frame.event === "connect.challenge");
   const nonce = String(challenge.payload?.["nonce"]);
   const identity = identityFromSeed(options.seed ?? randomBytes(32));
-  const scopes = options.scopes ?? ALL_SCOPES;
+  const { node } = options;
+  const role = node ? "node" : "operator";
+  const scopes = options.scopes ?? (node ? [] : ALL_SCOPES);
   const signedAt = Date.now();
-  const info = { id: "test", version: "1.0.0", platform: "linux", mode: "test" } as const;
-  const signature = identity.sign(signedText({ deviceId: identity.deviceId, clientId: info.id, clientMode: info.mode, role: "operator", scopes, signedAtMs: signedAt, token, nonce }));
+  const info = { version: "1.0.0", platform: node?.platform ?? "linux", ...(node?.displayName ? { displayName: node.displayName } : {}), ...(node ? { id: "node-host", mode: "node" } as const : { id: "test", mode: "test" } as const) };
+  const signature = identity.sign(signedText({ deviceId: identity.deviceId, clientId: info.id, clientMode: info.mode, role, scopes, signedAtMs: signedAt, token, nonce }));
   const hello = await client.request("connect", {
-    minProtocol: 3, maxProtocol: 3, client: info, role: "operator", scopes, caps: options.caps ?? ["tool-events"], auth: { token },
+    minProtocol: 3, maxProtocol: 3, client: info, role, scopes, caps: options.caps ?? (node ? [] : ["tool-events"]), auth: { token }, ...(node ? { commands: node.commands } : {}),
     device: { id: identity.deviceId, publicKey: identity.publicKey, signature, signedAt, nonce },
   });
   if (!hello.ok) throw new Error(`connect refused: ${hello.error?.message}`);

@@ -32,13 +32,13 @@ export const HONOURED_PREFIXES: readonly string[] = [
 /** Parts of honoured sections that have no effect yet; `*` stands for any one key or list item. */
 const WITHOUT_EFFECT: readonly string[] = [
   ...["agents.defaults", "agents.list.*"].flatMap((agent) => [
-    `${agent}.memorySearch`, `${agent}.cliBackends`,
+    `${agent}.memorySearch`, `${agent}.cliBackends`, `${agent}.sandbox.browser`,
     `${agent}.timeFormat`, `${agent}.mediaMaxMb`,
   ]),
   "session.threadBindings",
   "messages.tts", "messages.messagePrefix", "tools.links",
   "tools.media", "tools.exec.node", "agents.list.*.tools.exec.node", "tools.message.crossContext.marker",
-  "gateway.nodes", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
+  "gateway.nodes.browser", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes", "models.bedrockDiscovery",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", 
   "channels.modelByChannel",
 ];

@@ -1,0 +1,1 @@
+export { createNodeRegistry, NodeInvokeError, type ConnectedNode, type NodeInvokeResult, type NodeRegistry } from "./registry.ts";

@@ -4,7 +4,7 @@
  * One key per line, indented below its parent: `name type [constraints]`. `*` stands for any key of a map; the children of an
  * `obj[]` are the keys of its items. Types, joined by `|`: str int num bool any, enum(a|b), false (the literal), obj (closed),
  * map (typed values), open (anything), and arrays str[] obj[] enum(…)[] and id[] (strings or numbers).
- * Constraints: `!` required, `secret` redacted, `>=n <=n >n <n` bounds, `len>=n len<=n`, `~regex`, `@uri`, `=json` the default.
+ * Constraints: `!` required, `secret` redacted, `>=n <=n >n <n` bounds, `len>=n len<=n`, `~regex`, `@uri`, `@duration` (`1h30m`), `@age` (`30d`), `@bytes` (`10mb`), `=json` the default.
  * After a change run `node src/config/schema/generate-types.ts --write`.
  */
 export const KEYS: string = String.raw`
@@ -296,7 +296,7 @@ agents obj
         maxEntries int >0
     contextPruning obj
       mode enum(off|cache-ttl)
-      ttl str
+      ttl str @duration
       keepLastAssistants int >=0
       softTrimRatio num >=0 <=1
       hardClearRatio num >=0 <=1
@@ -345,7 +345,7 @@ agents obj
     typingIntervalSeconds int >0
     typingMode enum(never|instant|thinking|message)
     heartbeat obj
-      every str
+      every str @duration
       enabled bool
       activeHours obj
         start str
@@ -499,7 +499,7 @@ agents obj
       minMs int >=0
       maxMs int >=0
     heartbeat obj
-      every str
+      every str @duration
       enabled bool
       activeHours obj
         start str
@@ -1149,22 +1149,22 @@ session obj
     ttlHours num >=0
   maintenance obj
     mode enum(enforce|warn)
-    pruneAfter str|num
+    pruneAfter str|num @age
     pruneDays int >0
     maxEntries int >0
-    rotateBytes str|num
-    resetArchiveRetention str|num|false
-    maxDiskBytes str|num
-    highWaterBytes str|num
+    rotateBytes str|num @bytes
+    resetArchiveRetention str|num|false @age
+    maxDiskBytes str|num @bytes
+    highWaterBytes str|num @bytes
 cron obj
   enabled bool
   store str
   maxConcurrentRuns int >0
   webhook str @uri
   webhookToken str secret
-  sessionRetention str|false
+  sessionRetention str|false @duration
   runLog obj
-    maxBytes str|num
+    maxBytes str|num @bytes
     keepLines int >0
 hooks obj
   enabled bool

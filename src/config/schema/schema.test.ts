@@ -49,8 +49,17 @@ it.each([
   [{ gateway: { auht: {} } }, 'gateway: Unrecognized key: "auht" (did you mean "auth"?)'],
   [{ channels: { telegram: { allowFrom: [true] } } }, /allowFrom.0: Invalid input: expected string or number/],
   [{ cron: { sessionRetention: true } }, /cron.sessionRetention: Invalid input/],
+  [{ cron: { sessionRetention: "banana" } }, 'cron.sessionRetention: Invalid duration: write it like "30s", "5m", "1h30m" or "7d"'],
+  [{ agents: { defaults: { heartbeat: { every: "1 fortnight" } } } }, /agents.defaults.heartbeat.every: Invalid duration/],
+  [{ agents: { list: [{ id: "a", heartbeat: { every: "soon" } }] } }, /agents.list.0.heartbeat.every: Invalid duration/],
+  [{ session: { maintenance: { pruneAfter: "1h30m" } } }, 'session.maintenance.pruneAfter: Invalid duration: write it like "12h", "30d" or "4w"'],
+  [{ session: { maintenance: { rotateBytes: "ten" } } }, 'session.maintenance.rotateBytes: Invalid size: write it like "500kb", "10mb" or "2gb"'],
 ])("says what is wrong with %j", (config, message) => {
   expect(messages(config)).toEqual([typeof message === "string" ? message : expect.stringMatching(message)]);
+});
+
+it.each(["30m", "1h30m", "0m", "45", "1.5h", ""])("takes %j for a duration", (every) => {
+  expect(messages({ agents: { defaults: { heartbeat: { every } } } })).toEqual([]);
 });
 
 it("accepts unions, maps, lists of ids and open objects", () => {

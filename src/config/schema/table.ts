@@ -18,6 +18,10 @@ export interface Constraints {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly uri?: boolean;
+  /** What a text must be; a number has the unit of its key. */
+  readonly duration?: boolean;
+  readonly age?: boolean;
+  readonly bytes?: boolean;
 }
 
 /** A key of the configuration. Children are parsed at first use. */
@@ -135,7 +139,7 @@ const NUMBER_WORDS: readonly (readonly [string, keyof Constraints])[] = [
 
 function parseConstraint(word: string, into: Record<string, unknown>, line: string): void {
   if (word.startsWith("~")) into["pattern"] = word.slice(1);
-  else if (word === "@uri") into["uri"] = true;
+  else if (/^@(?:uri|duration|age|bytes)$/.test(word)) into[word.slice(1)] = true;
   else {
     const found = NUMBER_WORDS.find(([prefix]) => word.startsWith(prefix));
     const value = found ? Number(word.slice(found[0].length)) : Number.NaN;

@@ -1,3 +1,4 @@
+import { parseDurationMs } from "../../infra/duration.ts";
 import type { ConfigPath } from "../config-path.ts";
 import { isPlainObject } from "../json-value.ts";
 import { nearestKey } from "./nearest.ts";
@@ -184,5 +185,8 @@ function constraintFault(value: unknown, node: KeyNode): string | undefined {
   if (c.pattern !== undefined && !new RegExp(c.pattern).test(value))
     return `Invalid string: must match pattern /${c.pattern}/`;
   if (c.uri && !URL.canParse(value)) return "Invalid URL";
+  if (c.duration && value.trim() !== "" && parseDurationMs(value) === undefined) return 'Invalid duration: write it like "30s", "5m", "1h30m" or "7d"';
+  if (c.age && value.trim() !== "" && !/^\s*\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)?\s*$/i.test(value)) return 'Invalid duration: write it like "12h", "30d" or "4w"';
+  if (c.bytes && value.trim() !== "" && !/^\d+(?:\.\d+)?\s*(?:[kmgt]?b?)$/i.test(value.trim())) return 'Invalid size: write it like "500kb", "10mb" or "2gb"';
   return undefined;
 }

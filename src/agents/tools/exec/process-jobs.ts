@@ -1,5 +1,6 @@
 import { signalGroup, spawnPipes, spawnPty, type Child, type ChildEvents } from "./child.ts";
 import { createOutputCleaner } from "./output.ts";
+import { descendantsOf, signalProcesses, type ProcessId } from "./process-tree.ts";
 
 const KILL_GRACE_MS = 3000;
 const ADJECTIVES = ["amber", "brisk", "calm", "clear", "eager", "fresh", "gentle", "keen", "lucky", "mellow", "nimble", "quick", "quiet", "swift", "tidal", "vivid"];
@@ -129,10 +130,13 @@ async function launch(start: StartOptions, slug: string, options: ProcessJobsOpt
   let timeoutTimer: NodeJS.Timeout | undefined;
   let child: Child | undefined;
   let wantsKill = false;
+  /** Descendants at the moment of the kill, some of which may have left the group. */
+  let family: readonly ProcessId[] = [];
   const cleaner = createOutputCleaner((reply) => child?.isPty && child.write(reply, false));
   const signalAll = (signal: "SIGTERM" | "SIGKILL"): void => {
     start.stop?.(signal);
     child?.signal(signal);
+    signalProcesses(family, signal);
   };
   const append = (text: string): void => {
     job.output = keepTail(job.output + text, options.limits.maxOutputChars, job);
@@ -158,9 +162,10 @@ async function launch(start: StartOptions, slug: string, options: ProcessJobsOpt
     output: "", unread: "", dropped: false, exitCode: undefined, exitSignal: undefined, endedAt: undefined, timedOut: false, backgrounded: false, idlePolls: 0,
     write: (data: string, eof: boolean) => job.endedAt === undefined && child?.write(data, eof) === true,
     kill() {
+      if (!wantsKill && child?.pid !== undefined && !start.stop) family = descendantsOf(child.pid);
       wantsKill = true;
       if (start.stop) start.stop("SIGTERM");
-      else child?.signal("SIGTERM");
+      else signalAll("SIGTERM");
       killTimer ??= setTimeout(() => signalAll("SIGKILL"), KILL_GRACE_MS);
     },
   } as { -readonly [Key in keyof Job]: Job[Key] };

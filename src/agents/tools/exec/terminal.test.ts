@@ -96,9 +96,11 @@ describe("a command behind pipes", () => {
   it("leaves nothing behind when the gateway stops, not even what ignores it or was left by a command that ended", async () => {
     const stubborn = await start("trap '' TERM; (trap '' TERM; sleep 300) & echo $!; wait", false);
     await shows(stubborn, "\n");
+    const escaped = await start("setsid sleep 300 & sleep 0.1; echo $!; wait", false);
+    await shows(escaped, "\n");
     const ended = await start("sleep 300 >/dev/null 2>&1 & echo $!", false);
     await ended.done;
-    const pids = [stubborn.pid, Number(stubborn.output), Number(ended.output)];
+    const pids = [stubborn.pid, Number(stubborn.output), Number(escaped.output), Number(ended.output)];
     await jobs.killAll();
     const isAlive = async (pid: number | undefined): Promise<boolean> => /^(?!.*\) [ZX] )./.test(await import("node:fs/promises").then((fs) => fs.readFile(`/proc/${pid ?? 0}/stat`, "utf8").catch(() => "")));
     for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false);

@@ -2,6 +2,7 @@ import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
+import type { FilesToSend } from "../media/index.ts";
 import { agentIdOfKey, resolveAgent, resolveDefaultAgentId, sessionKeyKind, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { SessionEntry, SkillsSnapshot } from "../sessions/index.ts";
 import type { ModelRef, ModelService } from "./models/types.ts";
@@ -20,7 +21,7 @@ import { createRunRegistry, type ActiveRun, type RunOutcome, type RunRegistry } 
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
 import type { McpService } from "./mcp/service.ts";
 import { loadPi, type PiModules } from "./pi.ts";
-import { createSandboxService } from "./sandbox/index.ts";
+import { createSandboxService, filesToSend } from "./sandbox/index.ts";
 import { createSkillsWatcher, loadSkills, skillEnvironment, type Skill } from "./skills/index.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createLoginPath } from "./tools/exec/environment.ts";
@@ -67,6 +68,8 @@ export interface AgentRuntime {
   skillsSnapshot(sessionId: string): SkillsSnapshot | undefined;
   tools(request: Omit<RunRequest, "prompt" | "onAgentEvent">): ReturnType<ToolSet>;
   agent(agentId: string): ResolvedAgent;
+  /** Where files lie that this session may send into chats. */
+  filesToSend(agentId: string, sessionKey: string): FilesToSend;
   /** Loads Pi now; at the first connect, message or idle moment. */
   warm(): Promise<void>;
   forgetSession(sessionId: string, sessionFile: string): void;
@@ -216,6 +219,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     skillsSnapshot: (sessionId) => promptCache.get(`${sessionId}||true`)?.skills ?? promptCache.get(`${sessionId}||false`)?.skills,
     tools: (request) => toolSet(request, []),
     agent: agentOf,
+    filesToSend: (agentId, sessionKey) => filesToSend(sandboxes.session(agentId, sessionKey), agentOf(agentId).workspaceDir),
     async warm() {
       const modules = await deps.pi();
       const agentId = resolveDefaultAgentId(config());

@@ -10,7 +10,7 @@ import type { MessagingSend } from "./pi-embedded-runner/run/types.ts";
 import { judgeTool } from "./pi-tools.policy.ts";
 import { formatModelRef, type ModelRef, type ModelService } from "./models/types.ts";
 import type { PiModules } from "./pi.ts";
-import { isSessionSandboxed, type SandboxService, type SandboxSession } from "./sandbox/index.ts";
+import { filesToSend, isSessionSandboxed, type SandboxService, type SandboxSession } from "./sandbox/index.ts";
 import { createApplyPatchTool } from "./tools/apply-patch/tool.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createCronTool, type CronActions } from "./tools/cron-tool.ts";
@@ -160,7 +160,7 @@ function buildTools(context: ToolContext, sends: MessagingSend[]): AgentTool[] {
     }),
     createProcessTool({ jobs: options.jobs, scope: sessionKey, now: () => options.clock.now() }),
     ...(cfg.cron?.enabled === false ? [] : [createCronTool({ actions: options.cronActions, agentId: agent.id, sessionKey, isOwner, senderId: request.senderId, chat: channel })]),
-    createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, workspaceDir: agent.workspaceDir, runId: request.runId, sessionKey, sends }),
+    createMessageTool({ actions: options.messageActions, current: channel, isOwner, settings: cfg.tools?.message, files: filesToSend(sandbox, agent.workspaceDir), runId: request.runId, sessionKey, sends }),
     ...imageTool(options, cfg, agent, access, request.model),
     createPdfTool({ access, fetch: options.fetch }),
     ...(options.browser.isEnabled() ? [createBrowserTool({ browser: options.browser, access })] : []),

@@ -87,7 +87,7 @@ export async function runTurn(deps: TurnDeps, input: TurnInput): Promise<TurnRes
   const { model: choice, thinking, verbose } = settings;
   const { route, plugin } = input;
   const delivery = route && plugin
-    ? openDelivery(deps, { cfg, runId: input.runId, plugin, route, agent, settings, ctx: input.ctx, status: input.status, isHeartbeat: input.heartbeat !== undefined })
+    ? openDelivery(deps, { cfg, runId: input.runId, sessionKey: input.sessionKey, plugin, route, agent, settings, ctx: input.ctx, status: input.status, isHeartbeat: input.heartbeat !== undefined })
     : undefined;
   const notices = input.notices ?? [];
   await delivery?.begin(notices);

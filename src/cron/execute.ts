@@ -36,7 +36,7 @@ export interface CronExecuteDeps {
   readonly runTurn: (turn: CronTurn) => Promise<EmbeddedPiRunResult>;
   /** Runs the session's heartbeat now; what came of it. */
   readonly wake: (request: { agentId: string; sessionKey: string; reason: string }) => Promise<{ status: string; reason?: string | undefined }>;
-  readonly send: (to: ChatAddress, payload: ReplyPayload, agentId: string) => Promise<DeliveryResult>;
+  readonly send: (to: ChatAddress, payload: ReplyPayload, from: { readonly agentId: string; readonly sessionKey: string }) => Promise<DeliveryResult>;
   /** The sent text stands in the chat's own session too, so that it can be answered, and in the web chats that show it. */
   readonly mirror: (sessionKey: string, text: string) => Promise<void>;
   readonly postWebhook: (url: string, body: unknown, signal: AbortSignal) => Promise<void>;
@@ -183,7 +183,7 @@ async function deliver(deps: CronExecuteDeps, job: CronJob, agentId: string, tar
   // Told already, or told not to tell: that is what the job wanted.
   if (already || (!hasMedia && (summary === undefined || gateVisibleText(summary).silent))) return { delivered: true, deliveryStatus: "delivered" };
   for (const payload of hasMedia ? said : said.slice(-1)) {
-    const sent = await deps.send(address, payload, agentId);
+    const sent = await deps.send(address, payload, { agentId, sessionKey: `agent:${agentId}:cron:${job.id}` });
     if (sent.kind === "failed") {
       report(deps, job, agentId, summary);
       return { delivered: false, deliveryStatus: "not-delivered", deliveryError: sent.reason };

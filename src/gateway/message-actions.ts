@@ -60,7 +60,7 @@ export function createMessageActions(deps: {
       if (!target.ok) return { ok: false, error: target.error };
       const media: OutboundMedia[] = [];
       for (const source of request.mediaUrls) {
-        const resolved = await toOutboundMedia({ stateDir: deps.stateDir, fetchUrl: (url, max) => fetchMedia(deps.fetch, url, max) }, request.workspaceDir, source, request.asVoice);
+        const resolved = await toOutboundMedia({ stateDir: deps.stateDir, fetchUrl: (url, max) => fetchMedia(deps.fetch, url, max) }, request.files, source, request.asVoice);
         if ("error" in resolved) return { ok: false, error: `${source}: ${resolved.error}` };
         media.push(resolved);
       }

@@ -8,14 +8,14 @@ import type { Logger } from "../infra/log.ts";
 import { fetchMedia } from "./media-fetch.ts";
 
 /** Sends what an agent said unasked; a file that may not be sent is left out and logged. */
-export type SendPayload = (to: ChatAddress, payload: ReplyPayload, agentId: string) => Promise<DeliveryResult>;
+export type SendPayload = (to: ChatAddress, payload: ReplyPayload, from: { readonly agentId: string; readonly sessionKey: string }) => Promise<DeliveryResult>;
 
 export function createSendPayload(deps: { readonly agents: AgentRuntime; readonly outbox: Outbox; readonly fetch: GuardedFetch; readonly stateDir: string; readonly log: Logger }): SendPayload {
-  return async ({ channel, accountId, to, threadId }, payload, agentId) => {
+  return async ({ channel, accountId, to, threadId }, payload, from) => {
     const media: OutboundMedia[] = [];
-    const { workspaceDir } = deps.agents.agent(agentId);
+    const place = deps.agents.filesToSend(from.agentId, from.sessionKey);
     for (const source of payload.mediaUrls ?? []) {
-      const resolved = await toOutboundMedia({ stateDir: deps.stateDir, fetchUrl: (url, max) => fetchMedia(deps.fetch, url, max) }, workspaceDir, source, payload.audioAsVoice === true);
+      const resolved = await toOutboundMedia({ stateDir: deps.stateDir, fetchUrl: (url, max) => fetchMedia(deps.fetch, url, max) }, place, source, payload.audioAsVoice === true);
       if ("error" in resolved) deps.log.warn("a file was left out of a message", { source, error: resolved.error });
       else media.push(resolved);
     }

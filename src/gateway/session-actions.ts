@@ -118,5 +118,5 @@ async function converse(options: SessionActionOptions, request: SessionSendReque
   if (!chat || !plugin?.outbound) return;
   const announced = await turn(options, request.toKey, `The talk with ${request.fromKey} is over. If the person in this chat should know something of it, say it now; else say exactly ${ANNOUNCE_SKIP}.`, request);
   if (announced === "" || announced === ANNOUNCE_SKIP) return;
-  await options.send({ ...chat, accountId: chat.accountId ?? plugin.config.defaultAccountId(options.config()) }, { text: announced }, options.sessions.agentIdOf(request.toKey));
+  await options.send({ ...chat, accountId: chat.accountId ?? plugin.config.defaultAccountId(options.config()) }, { text: announced }, { agentId: options.sessions.agentIdOf(request.toKey), sessionKey: request.toKey });
 }

@@ -57,7 +57,7 @@ export interface HeartbeatDeps {
   readonly hasModel: (agentId: string) => Promise<boolean>;
   readonly isBusy: (sessionKey: string) => boolean;
   readonly runTurn: (turn: HeartbeatTurn) => Promise<EmbeddedPiRunResult>;
-  readonly send: (destination: ChatAddress, payload: ReplyPayload, agentId: string) => Promise<DeliveryResult>;
+  readonly send: (destination: ChatAddress, payload: ReplyPayload, from: { readonly agentId: string; readonly sessionKey: string }) => Promise<DeliveryResult>;
 }
 
 export interface HeartbeatRequest {
@@ -142,7 +142,7 @@ async function conclude(deps: HeartbeatDeps, { settings, sessionKey }: Heartbeat
   const at = target.kind === "send" ? { channel: target.destination.channel, to: target.destination.to, accountId: target.destination.accountId } : target.kind === "webchat" ? { channel: "webchat" } : {};
   if (verdict.kind !== "alert") {
     const isShown = visibility.showOk && target.kind === "send" && deps.notReady(target.destination.channel, target.destination.accountId) === undefined;
-    if (isShown) await deps.send(target.destination, { text: "HEARTBEAT_OK" }, settings.agentId);
+    if (isShown) await deps.send(target.destination, { text: "HEARTBEAT_OK" }, { agentId: settings.agentId, sessionKey });
     return { status: verdict.kind, ...at, silent: !isShown, ...indicator("ok") };
   }
   const hasMedia = verdict.payloads.some((payload) => (payload.mediaUrls?.length ?? 0) > 0);
@@ -157,7 +157,7 @@ async function conclude(deps: HeartbeatDeps, { settings, sessionKey }: Heartbeat
     const problem = deps.notReady(target.destination.channel, target.destination.accountId);
     if (problem !== undefined) return skipped(problem);
     for (const payload of verdict.payloads) {
-      const sent = await deps.send(target.destination, payload, settings.agentId);
+      const sent = await deps.send(target.destination, payload, { agentId: settings.agentId, sessionKey });
       if (sent.kind === "failed") return { status: "failed", reason: sent.reason, ...about, ...indicator("error") };
     }
   }

@@ -2,4 +2,4 @@ export { createImageWorker } from "./image-worker.ts";
 export { toModelImage } from "./model-image.ts";
 export { sniffImageType } from "./mime.ts";
 export { inboundMediaDir, isStoredMediaPath, readStoredMedia, saveMedia } from "./store.ts";
-export { resolveOutboundMedia, type ResolvedMedia, type ResolveMediaOptions } from "./outbound.ts";
+export { resolveOutboundMedia, type FilesToSend, type ResolvedMedia, type ResolveMediaOptions } from "./outbound.ts";

@@ -49,6 +49,25 @@ describe("files that a reply names", () => {
     expect(await resolve("dir")).toEqual({ error: "not a file" });
   });
 
+  it("from a sandbox come copies of files of the sandbox, and received media, and nothing else", async () => {
+    await writeFile(join(workspaceDir, "MEMORY.md"), "private");
+    const asked: string[] = [];
+    const fromSandbox = (source: string): ReturnType<typeof resolveOutboundMedia> =>
+      resolveOutboundMedia(source, {
+        stateDir, fetchUrl: () => Promise.reject(new Error("refused")),
+        readInside: (path) => {
+          asked.push(path);
+          return path.endsWith("chart.png") ? Promise.resolve(Buffer.from("inside")) : Promise.reject(new Error(`${path} is outside`));
+        },
+      });
+    const sent = await fromSandbox("MEDIA:./chart.png");
+    expect(sent).toMatchObject({ mimeType: "image/png", fileName: "chart.png" });
+    expect("path" in sent && sent.path.startsWith(join(stateDir, "media", "outbound")) && (await readFile(sent.path, "utf8"))).toBe("inside");
+    expect(await fromSandbox(join(workspaceDir, "MEMORY.md"))).toEqual({ error: `${join(workspaceDir, "MEMORY.md")} is outside` });
+    expect("path" in sent && (await fromSandbox(sent.path))).toMatchObject({ mimeType: "image/png" });
+    expect(asked).toEqual(["./chart.png", join(workspaceDir, "MEMORY.md")]);
+  });
+
   it("may be received media, and have a size limit", async () => {
     expect(await resolve(await saveMedia(stateDir, "inbound", Buffer.from("x"), "image/png"))).toMatchObject({ mimeType: "image/png" });
     await writeFile(join(workspaceDir, "big.png"), "");

@@ -12,12 +12,14 @@ export interface ResolvedMedia {
   readonly fileName: string;
 }
 
-export interface ResolveMediaOptions {
-  readonly workspaceDir: string;
+/** Files that an agent may send: those of its workspace, or of its sandbox and then of nothing else. */
+export type FilesToSend = { readonly workspaceDir: string } | { readonly readInside: (path: string) => Promise<Uint8Array> };
+
+export type ResolveMediaOptions = FilesToSend & {
   readonly stateDir: string;
   /** Fetches a public URL; private addresses are refused there. */
   readonly fetchUrl: (url: string, maxBytes: number) => Promise<{ bytes: Uint8Array; mimeType: string }>;
-}
+};
 
 const LIMITS: readonly (readonly [string, number])[] = [["image/", 6], ["audio/", 16], ["video/", 16]];
 const DEFAULT_LIMIT_MB = 100;
@@ -44,18 +46,27 @@ export async function resolveOutboundMedia(source: string, options: ResolveMedia
 
 async function resolveLocal(source: string, options: ResolveMediaOptions): Promise<ResolvedMedia | { readonly error: string }> {
   const plain = source.startsWith("file:") ? fileURLToPath(source) : source.startsWith("~/") ? join(homedir(), source.slice(2)) : source;
-  const full = isAbsolute(plain) ? plain : join(options.workspaceDir, plain);
-  const real = await realpath(full).catch(() => undefined);
-  if (real === undefined) return { error: "not found" };
-  const roots = [options.workspaceDir, join(options.stateDir, "media"), join(options.stateDir, "sandboxes")];
+  const roots = [join(options.stateDir, "media"), ...("workspaceDir" in options ? [options.workspaceDir] : [])];
+  const full = isAbsolute(plain) ? plain : join(roots.at(-1) as string, plain);
+  const real = isAbsolute(plain) || "workspaceDir" in options ? await realpath(full).catch(() => undefined) : undefined;
   let allowed = false;
-  for (const root of roots) if (isInside(await realpath(root).catch(() => root), real)) allowed = true;
+  for (const root of roots) if (real !== undefined && isInside(await realpath(root).catch(() => root), real)) allowed = true;
+  if (!allowed && "readInside" in options) return copyFromSandbox(plain, options.readInside, options.stateDir);
+  if (real === undefined) return { error: "not found" };
   if (!allowed) return { error: "only files of the workspace may be sent" };
   const info = await stat(real);
   if (!info.isFile()) return { error: "not a file" };
   const mimeType = mimeTypeOf(real);
   const tooLarge = sizeRefusal(info.size, mimeType);
   return tooLarge ? { error: tooLarge } : { path: real, mimeType, fileName: basename(real) };
+}
+
+/** What is sent is a copy: the file inside can become something else at any time. */
+async function copyFromSandbox(path: string, readInside: (path: string) => Promise<Uint8Array>, stateDir: string): Promise<ResolvedMedia | { readonly error: string }> {
+  const bytes = await readInside(path);
+  const mimeType = mimeTypeOf(path);
+  const tooLarge = sizeRefusal(bytes.length, mimeType);
+  return tooLarge ? { error: tooLarge } : { path: await saveMedia(stateDir, "outbound", bytes, mimeType, basename(path)), mimeType, fileName: basename(path) };
 }
 
 function sizeRefusal(bytes: number, mimeType: string): string | undefined {

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import type { FilesToSend } from "../../media/index.ts";
 import { expandPath } from "../../routing/index.ts";
 import type { AccessibleFile, FileAccess } from "../tools/file-access.ts";
 import { OutsideSandboxError, readPlace, removePlace, statPlace, withPlace, writePlace, type Mount, type Place } from "./open-inside.ts";
@@ -34,6 +35,11 @@ export function createSandboxFiles(options: SandboxFilesOptions): FileAccess {
     };
   }
   return { forRead: (path) => reach(path, false), forWrite: (path) => reach(path, true) };
+}
+
+/** A session in a sandbox sends files of the sandbox, and none of the workspace behind it. */
+export function filesToSend(sandbox: { readonly files: FileAccess } | undefined, workspaceDir: string): FilesToSend {
+  return sandbox ? { readInside: async (path) => (await sandbox.files.forRead(path)).read() } : { workspaceDir };
 }
 
 /** A path of the host that is mounted is taken for where it is seen inside. */

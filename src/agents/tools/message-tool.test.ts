@@ -23,7 +23,7 @@ function setup(more: Partial<MessageToolOptions> = {}) {
         return { ok: true };
       },
     },
-    current, isOwner: true, settings: undefined, workspaceDir: "/ws", runId: "run", sessionKey: "agent:main:main", sends, ...more,
+    current, isOwner: true, settings: undefined, files: { workspaceDir: "/ws" }, runId: "run", sessionKey: "agent:main:main", sends, ...more,
   });
   const call = (args: Record<string, unknown>): Promise<ToolResult> => tool.execute(args, { toolCallId: "call", signal: new AbortController().signal, onUpdate: () => undefined });
   return { call, sent, acted, sends };

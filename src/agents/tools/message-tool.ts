@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { OpenClawConfig } from "../../config/index.ts";
+import type { FilesToSend } from "../../media/index.ts";
 import { readRawReply } from "../output/reply-text.ts";
 import type { MessagingSend } from "../pi-embedded-runner/run/types.ts";
 import type { RunChannelContext } from "../pi-embedded-runner/run/params.ts";
@@ -31,7 +32,8 @@ export interface MessageSendRequest {
   readonly asVoice: boolean;
   readonly silent: boolean;
   readonly buttons: unknown;
-  readonly workspaceDir: string;
+  /** Where the files lie that may be sent. */
+  readonly files: FilesToSend;
   /** The conversation that sends, which holds the call already. */
   readonly fromSessionKey: string;
 }
@@ -47,7 +49,8 @@ export interface MessageToolOptions {
   readonly current: RunChannelContext | undefined;
   readonly isOwner: boolean;
   readonly settings: NonNullable<OpenClawConfig["tools"]>["message"];
-  readonly workspaceDir: string;
+  /** Where the files lie that may be sent. */
+  readonly files: FilesToSend;
   readonly runId: string;
   readonly sessionKey: string;
   readonly sends: MessagingSend[];
@@ -118,7 +121,7 @@ async function send(options: MessageToolOptions, args: Record<string, unknown>, 
     threadId: optionalString(args, "threadId") ?? (sameChat ? options.current?.threadId : undefined),
     replyToId: optionalString(args, "replyTo") ?? directives.replyToId ?? (directives.replyToCurrent && sameChat ? options.current?.messageId : undefined),
     text: directives.text, mediaUrls: media, asVoice: args["asVoice"] === true || directives.audioAsVoice, silent: args["silent"] === true,
-    attachment, buttons: args["buttons"], workspaceDir: options.workspaceDir, fromSessionKey: options.sessionKey,
+    attachment, buttons: args["buttons"], files: options.files, fromSessionKey: options.sessionKey,
   });
   if (!result.ok) return toolError(result.error);
   options.sends.push({ channel: result.channel, to: result.to, accountId: target.accountId, text: directives.text, mediaUrls: media });

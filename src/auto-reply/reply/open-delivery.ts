@@ -1,9 +1,9 @@
-import type { AgentEvent } from "../../agents/index.ts";
+import type { AgentEvent, AgentRuntime } from "../../agents/index.ts";
 import type { ChannelPlugin, MsgContext, OutboundMedia } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Outbox, PreviewLog } from "../../delivery/index.ts";
 import type { Logger } from "../../infra/log.ts";
-import { resolveOutboundMedia, type ResolveMediaOptions } from "../../media/index.ts";
+import { resolveOutboundMedia, type FilesToSend, type ResolveMediaOptions } from "../../media/index.ts";
 import type { ResolvedAgent } from "../../routing/index.ts";
 import { chatTypeOf } from "../run-channel.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -19,12 +19,14 @@ export interface DeliveryDeps {
   readonly previews: PreviewLog;
   readonly log: Logger;
   readonly stateDir: string;
+  readonly agents: Pick<AgentRuntime, "filesToSend">;
   readonly fetchUrl: ResolveMediaOptions["fetchUrl"];
 }
 
 export interface OpenDeliveryInput {
   readonly cfg: OpenClawConfig;
   readonly runId: string;
+  readonly sessionKey: string;
   readonly plugin: ChannelPlugin;
   readonly route: ReplyRoute;
   readonly agent: ResolvedAgent;
@@ -60,18 +62,18 @@ export function openDelivery(deps: DeliveryDeps, input: OpenDeliveryInput): RunD
 }
 
 export function sinkOptions(
-  deps: DeliveryDeps, { cfg, plugin, route, runId, agent }: Pick<OpenDeliveryInput, "cfg" | "plugin" | "route" | "runId" | "agent">,
+  deps: DeliveryDeps, { cfg, plugin, route, runId, agent, sessionKey }: Pick<OpenDeliveryInput, "cfg" | "plugin" | "route" | "runId" | "agent" | "sessionKey">,
 ): Omit<ChannelSinkOptions, "prefix" | "allowPreview"> {
   return {
     cfg, plugin, route, runId, outbox: deps.outbox, previews: deps.previews, log: deps.log,
     typingIntervalMs: (cfg.session?.typingIntervalSeconds ?? cfg.agents?.defaults?.typingIntervalSeconds ?? TYPING_INTERVAL_SEC) * 1000,
-    resolveMedia: (source, asVoice) => toOutboundMedia(deps, agent.workspaceDir, source, asVoice),
+    resolveMedia: (source, asVoice) => toOutboundMedia(deps, deps.agents.filesToSend(agent.id, sessionKey), source, asVoice),
   };
 }
 
 export async function toOutboundMedia(
-  deps: Pick<DeliveryDeps, "stateDir" | "fetchUrl">, workspaceDir: string, source: string, asVoice: boolean,
+  deps: Pick<DeliveryDeps, "stateDir" | "fetchUrl">, files: FilesToSend, source: string, asVoice: boolean,
 ): Promise<OutboundMedia | { readonly error: string }> {
-  const media = await resolveOutboundMedia(source, { workspaceDir, stateDir: deps.stateDir, fetchUrl: deps.fetchUrl });
+  const media = await resolveOutboundMedia(source, { ...files, stateDir: deps.stateDir, fetchUrl: deps.fetchUrl });
   return "error" in media || !asVoice ? media : { ...media, asVoice: true };
 }

@@ -81,7 +81,7 @@ const send = defineMethod({
       const agentId = params.agentId ?? resolveDefaultAgentId(ctx.config());
       const media: OutboundMedia[] = [];
       for (const source of mediaUrls) {
-        const resolved = await toOutboundMedia({ stateDir: ctx.paths.stateDir, fetchUrl: (url, maxBytes) => fetchMedia(ctx.fetch, url, maxBytes) }, ctx.agents.agent(agentId).workspaceDir, source, false);
+        const resolved = await toOutboundMedia({ stateDir: ctx.paths.stateDir, fetchUrl: (url, maxBytes) => fetchMedia(ctx.fetch, url, maxBytes) }, { workspaceDir: ctx.agents.agent(agentId).workspaceDir }, source, false);
         if ("error" in resolved) throw invalidRequest(`invalid send params: ${source}: ${resolved.error}`);
         media.push(resolved);
       }

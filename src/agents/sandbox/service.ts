@@ -126,7 +126,8 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
             const { mounts, binds } = await planOnce();
             return [...mounts, ...binds];
           },
-          readRoots: [options.bundledSkillsDir, join(roots.stateDir, "skills"), join(agent.workspaceDir, "skills"), ...(options.docsDir === undefined ? [] : [options.docsDir])],
+          // Received files have names that nobody guesses: who names one was told of it.
+          readRoots: [join(roots.stateDir, "media"), options.bundledSkillsDir, join(roots.stateDir, "skills"), join(agent.workspaceDir, "skills"), ...(options.docsDir === undefined ? [] : [options.docsDir])],
         }),
       };
     },

@@ -1,6 +1,6 @@
 export { analyzeCommand, filesOf, judgeAllowlist, pathsToRemember, rebuildCommand } from "./analyze.ts";
 export type { Analysis } from "./analyze.ts";
-export { ApprovalsFileError, approvalsForAgent, createApprovalsStore, effectiveModes, fullFallbacks, parseApprovals, approvalsPath } from "./approvals-file.ts";
+export { ApprovalsFileError, approvalsForAgent, createApprovalsStore, effectiveModes, fullFallbacks } from "./approvals-file.ts";
 export type { AgentApprovals, ApprovalsFile, ApprovalsStore } from "./approvals-file.ts";
 export { takeFingerprint } from "./binding.ts";
 export type { BindingInput } from "./binding.ts";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createAgentRuntime, createMcpService, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
 import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
 import { createBrowserService, type BrowserServiceOptions } from "../browser/index.ts";
+import { createCanvasCapabilities } from "../canvas/index.ts";
 import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
 import { createTelegramPlugin } from "../channels/telegram/index.ts";
 import { createConfigOverrides, createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
@@ -18,7 +19,7 @@ import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { createNodeRegistry } from "../nodes/index.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
-import { listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
+import { expandPath, listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
 import { createAdmission, pairingText } from "./admission.ts";
@@ -32,7 +33,7 @@ import { createChatCompletionsSurface } from "./http/v1-chat.ts";
 import { createModelsSurface } from "./http/v1-models.ts";
 import { createResponsesSurface } from "./http/v1-responses.ts";
 import { createToolsInvokeSurface } from "./http/tools-invoke.ts";
-import { createControlUiSurface, createFrontServer, createHttpFrontDoor } from "./http/index.ts";
+import { createCanvasHost, createControlUiSurface, createFrontServer, createHttpFrontDoor } from "./http/index.ts";
 import { createIdempotencyCache } from "./idempotency.ts";
 import { listen, loadTls, resolveBindHosts, takeLock } from "./listen.ts";
 import { createMediaDownload } from "./media-download.ts";
@@ -367,6 +368,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     door.register(createChatCompletionsSurface(context, onAgentEvent));
     door.register(createModelsSurface(context));
     door.register(createToolsInvokeSurface(context));
+    const canvasKeys = createCanvasCapabilities(clock);
+    const canvas = createCanvasHost({ config, env, auth, capabilities: canvasKeys, defaultRoot: join(paths.stateDir, "canvas"), expandPath, log: log.child({ subsystem: "canvas" }) });
+    cleanups.push(() => canvas.close());
+    door.register(canvas.surface);
     door.register(createControlUiSurface({ config, assetsDir: join(options.packageRoot, "dist", "control-ui"), identity: () => uiIdentity(config(), roots), avatar: (agentId) => avatarOf(config(), roots, agentId) }));
 
     const tls = await loadTls(config());
@@ -385,8 +390,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
             sessionDefaults: { defaultAgentId, mainKey: "main", mainSessionKey: mainSessionKey(defaultAgentId), scope: config().session?.scope ?? "per-sender" },
             authMode: auth.current().mode,
           },
+          ...(conn.role === "node" && canvas.isEnabled() && conn.hostHeader ? { canvasHostUrl: `${tls ? "https" : "http"}://${conn.hostHeader}/__openclaw__/cap/${canvasKeys.issue(conn.connId)}` } : {}),
         };
       },
+      interceptUpgrade: canvas.interceptUpgrade,
       onConnected: (conn) => {
         tracker.connected(conn);
         execApprovals.greet(conn);
@@ -396,6 +403,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       },
       onDisconnected: (conn) => {
         nodes.disconnected(conn);
+        canvasKeys.revoke(conn.connId);
         if (tracker.disconnected(conn)) broadcastPresence();
       },
     });

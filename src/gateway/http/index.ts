@@ -1,4 +1,5 @@
 export type { BodyLimits } from "./body.ts";
+export { createCanvasHost } from "./canvas.ts";
 export type { CanonicalUrl } from "./canonical-path.ts";
 export { createControlUiSurface } from "./control-ui.ts";
 export type { AssistantIdentity, ControlUiDeps } from "./control-ui.ts";

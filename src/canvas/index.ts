@@ -1,0 +1,3 @@
+export { createCanvasCapabilities, type CanvasCapabilities } from "./capabilities.ts";
+export { ensureCanvasRoot, readCanvasFile } from "./files.ts";
+export { withPageScript } from "./page-script.ts";

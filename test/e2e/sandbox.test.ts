@@ -73,6 +73,16 @@ it("commands and files of a session work in one container, apart from the host",
   expect(await s.tool("read", { path: "notes/a.txt" })).toContain("from the sandbox");
   expect(await s.tool("exec", { command: "true", workdir: "gone" })).toContain("does not exist in the sandbox");
 
+  expect(await s.tool("exec", { command: "test -t 0 && echo a-terminal", pty: true })).toContain("a-terminal");
+  expect(await s.tool("exec", { command: "echo $$ > pid; setsid sleep 300; echo never", timeout: 1 })).toContain("timed out after 1 seconds");
+  const pid = (await readFile(join(box, "pid"), "utf8")).trim();
+  await expect.poll(() => readFile(`/proc/${pid}/stat`, "utf8").then((text) => text.split(" ")[2], () => "gone")).toMatch(/gone|Z/);
+
+  // Skills are read by the paths of the prompt, and lie in the workspace for commands.
+  const skill = /<location>(.*?)<\/location>/.exec(s.asked[0]?.system ?? "")?.[1] ?? "";
+  expect(await s.tool("read", { path: skill })).toContain("name:");
+  expect(await s.tool("exec", { command: "cat skills/*/SKILL.md" })).toContain("name:");
+
   // The prompt says what is true, and the tools are those of the sandbox.
   const { system, tools } = s.asked[0] as Asked;
   expect(system).toContain("## Sandbox\nCommands and file tools work in a sandbox (mode all), in /workspace.");

@@ -40,7 +40,7 @@ it.each(files)("%s names only configuration keys that exist", (file) => {
 it.each(files)("%s names only slash commands that exist", (file) => {
   const names = new Set(builtInCommands().flatMap((command) => [command.name, ...command.aliases]));
   const used = codeOf(read(file)).flatMap((code) => /^\/([a-z]+)(?: [^/]*)?$/.exec(code)?.[1] ?? []);
-  const places = new Set(["bin", "healthz", "health", "readyz", "ready", "setprivacy", "newbot", "revoke", "setcommands"]);
+  const places = new Set(["bin", "usr", "tmp", "run", "workspace", "agent", "healthz", "health", "readyz", "ready", "setprivacy", "newbot", "revoke", "setcommands"]);
   expect(used.filter((name) => !names.has(name) && !places.has(name))).toEqual([]);
 });
 

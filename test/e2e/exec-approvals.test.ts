@@ -95,9 +95,12 @@ it("denied, changed meanwhile, timed out, or stopped with the gateway: nothing r
   await told(g, model, `${idOf(linked)}, changed-since-asked`);
 
   await client.chat(order("touch late"));
-  await requested(client, "touch late");
-  g.gateway.context.execApprovals.close();
-  await told(g, model, "gateway-stopped): touch late");
+  const late = await requested(client, "touch late");
+  await g.gateway.close("restart");
+  await using again = await startTestGateway({ stateDir: g.stateDir });
+  await told(again, model, "gateway-stopped): touch late");
+  await using later = await connectClient(again.url, again.token);
+  expect((await later.request("exec.approval.resolve", { id: idOf(late), decision: "allow-once" })).error?.message).toBe("unknown approval id");
   for (const name of ["denied", "evil", "late"]) expect(existsSync(join(workspace, name))).toBe(false);
 });
 
@@ -164,11 +167,11 @@ it("asked in a Telegram chat, answered by the owner there, and by nobody else", 
     },
   });
   await g.gateway.ready;
-  telegram.text(order("echo from-the-chat > out.txt"));
+  telegram.text(order("echo **from** `echo the-chat` > out.txt"));
   await telegram.waitUntil(() => telegram.sent().some((message) => message.text?.includes("Exec approval required")));
   const question = telegram.sent().find((message) => message.text?.includes("Exec approval required"))?.text ?? "";
   expect(telegram.sent().filter((message) => message.text?.includes("Exec approval required"))).toHaveLength(1);
-  expect(question).toContain("Command: echo from-the-chat > out.txt");
+  expect(question).toContain("echo **from** `echo the-chat` > out.txt");
   const id = /ID: (\S+)/.exec(question)?.[1] ?? "";
   const mallory = { from: { id: 99, name: "Mallory" } };
   telegram.text(`/approve ${id} allow-once`, mallory);
@@ -176,6 +179,6 @@ it("asked in a Telegram chat, answered by the owner there, and by nobody else", 
   await telegram.waitUntil(() => telegram.sent().some((message) => message.chatId === 99));
   expect(existsSync(join(workspaceOf(g), "out.txt"))).toBe(false);
   telegram.text(`/approve once ${id.slice(0, 8)}`);
-  await expect.poll(() => readFile(join(workspaceOf(g), "out.txt"), "utf8").catch(() => "")).toBe("from-the-chat\n");
+  await expect.poll(() => readFile(join(workspaceOf(g), "out.txt"), "utf8").catch(() => "")).toBe("**from** the-chat\n");
   await telegram.waitUntil(() => telegram.sent().some((message) => message.text?.includes("✅ Exec approval allowed once. Resolved by telegram:")));
 });

@@ -98,7 +98,10 @@ export const exec: CommandDefinition = {
     const { services, sessionKey, args, entry, cfg } = command;
     if (args === "") {
       const general = cfg.tools?.exec;
-      const now = { host: entry?.execHost ?? general?.host ?? "gateway (no sandbox)", security: entry?.execSecurity ?? general?.security ?? "full", ask: entry?.execAsk ?? general?.ask ?? "off", node: entry?.execNode };
+      const host = entry?.execHost ?? general?.host;
+      const [security, ask] = [entry?.execSecurity ?? general?.security, entry?.execAsk ?? general?.ask];
+      const asks = host === "gateway" || (security !== undefined && security !== "full") || (ask !== undefined && ask !== "off");
+      const now = { host: host ?? "unset", security: security ?? (asks ? "allowlist" : "full"), ask: ask ?? (asks ? "on-miss" : "off"), node: entry?.execNode };
       return reply(`⚙️ Exec: ${Object.entries(now).filter(([, value]) => value !== undefined).map(([key, value]) => `${key}=${value}`).join(" ")}\n${EXEC_USAGE}, /exec default`);
     }
     if (/^(default|reset|clear)$/i.test(args)) {

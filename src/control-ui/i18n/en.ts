@@ -243,6 +243,8 @@ export const en = {
   "approval.agent": "Agent",
   "approval.session": "Session",
   "approval.resolved": "Program",
+  "approval.security": "May run",
+  "approval.ask": "Ask",
   "approval.once": "Allow once",
   "approval.always": "Always allow",
   "approval.deny": "Deny",

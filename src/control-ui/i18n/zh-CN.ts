@@ -244,6 +244,8 @@ export const zhCN: Dictionary = {
   "approval.agent": "智能体",
   "approval.session": "会话",
   "approval.resolved": "程序",
+  "approval.security": "可运行",
+  "approval.ask": "询问",
   "approval.once": "允许一次",
   "approval.always": "始终允许",
   "approval.deny": "拒绝",

@@ -50,6 +50,8 @@ class OcApprovalDialog extends AppElement {
       ["approval.agent", text("agentId")],
       ["approval.session", text("sessionKey")],
       ["approval.resolved", text("resolvedPath")],
+      ["approval.security", text("security")],
+      ["approval.ask", text("ask")],
     ] as const;
     const more = this.ctx.overview.approvals.length - 1;
     return html`<dialog class="dialog approval" aria-labelledby="approval-title" @cancel=${() => { this.#dismissed.add(id); this.requestUpdate(); }}>

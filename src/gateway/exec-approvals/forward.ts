@@ -1,8 +1,9 @@
-import type { PendingApproval, ResolvedApproval } from "../../agents/index.ts";
+import { showCommand, type PendingApproval, type ResolvedApproval } from "../../agents/index.ts";
 import type { ChannelPlugin } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { DeliveryResult, Outbox } from "../../delivery/index.ts";
 import type { Logger } from "../../infra/log.ts";
+import { codeBlock } from "../../infra/text/index.ts";
 import type { SessionEntry } from "../../sessions/index.ts";
 
 export interface ForwardTarget {
@@ -86,12 +87,15 @@ function isMatch(pattern: string, text: string): boolean {
   }
 }
 
+/** Shown as it is: marks of Markdown in a command would vanish and make it look like another one. */
+const literal = (text: string): string => (/^[\p{L}\p{N} ./:=,@+-]*$/u.test(text) ? ` ${text}` : `\n${codeBlock(text)}`);
+
 function questionText({ id, request }: PendingApproval, timeoutMs: number): string {
   const lines = [
-    "🔒 Exec approval required", `ID: ${id}`, request.command.includes("\n") ? `Command:\n${request.command}` : `Command: ${request.command}`,
+    "🔒 Exec approval required", `ID: ${id}`, `Command:${literal(request.command)}`,
     ...(["CWD", "Node", "Host", "Agent", "Security", "Ask"] as const).flatMap((label) => {
       const value = { CWD: request.cwd, Node: request.nodeId, Host: request.host, Agent: request.agentId, Security: request.security, Ask: request.ask }[label];
-      return value === null ? [] : [`${label}: ${value}`];
+      return value === null ? [] : [`${label}:${literal(showCommand(value))}`];
     }),
     `Expires in: ${Math.round(timeoutMs / 1000)}s`, "Reply with: /approve <id> allow-once|allow-always|deny",
   ];

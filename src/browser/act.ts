@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core";
-import { BrowserError } from "./profiles.ts";
+import { BrowserError, PageError } from "./profiles.ts";
 
 /** What a person would do on a page. Source: spec tools-and-automation part 2 §11.2. */
 export interface ActRequest {
@@ -99,7 +99,7 @@ export function byRef(page: Page, ref: string | undefined, name = "ref"): Locato
 export function refProblem(err: unknown, ref: string | undefined): Error {
   const text = err instanceof Error ? err.message : String(err);
   if (/aria-ref|Ref .* not found|No element matching/i.test(text) && !/intercepts pointer|not visible|not enabled/i.test(text)) return new BrowserError(`Unknown ref "${ref ?? ""}". Run a new snapshot and use a ref from that snapshot.`, { cause: err });
-  return new BrowserError(text.split("\n")[0]?.replace(/^\w+\.\w+: /, "") ?? "the action failed", { cause: err });
+  return new PageError(text.split("\n")[0]?.replace(/^\w+\.\w+: /, "") ?? "the action failed", { cause: err });
 }
 
 async function fillField(target: Locator, type: string | undefined, value: unknown, timeout: number): Promise<void> {

@@ -10,6 +10,9 @@ export class BrowserError extends Error {
   override readonly name = "BrowserError";
 }
 
+/** What the browser says of an action; words of the page may stand in it. */
+export class PageError extends BrowserError {}
+
 const MANAGED = "openclaw";
 /** Profile of the reference's Chrome extension; without one it is the managed profile. */
 const RELAY = "chrome";

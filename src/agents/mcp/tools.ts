@@ -28,7 +28,11 @@ export function toAgentTools(server: string, config: McpServerConfig, tools: rea
       parameters: Type.Unsafe(cleanSchema(tool.inputSchema)),
       source: { kind: "mcp", server } as const,
       async execute(args, { signal }) {
-        return toToolResult(server, await call(tool.name, args, signal));
+        try {
+          return toToolResult(server, await call(tool.name, args, signal));
+        } catch (err) {
+          throw !signal.aborted && isServerError(err) ? new Error(wrap(server, err.message), { cause: err }) : err;
+        }
       },
     } satisfies AgentTool];
   });
@@ -43,6 +47,9 @@ function isWanted(config: McpServerConfig, name: string): boolean {
 export function mcpToolName(server: string, tool: string): string {
   return `${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_NAME_CHARS);
 }
+
+/** An error of the protocol: its words are the server's. */
+const isServerError = (err: unknown): err is Error => err instanceof Error && "code" in err && typeof err.code === "number";
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
 

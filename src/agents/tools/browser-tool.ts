@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ACT_KINDS, type ActRequest, type BrowserService } from "../../browser/index.ts";
+import { ACT_KINDS, PageError, type ActRequest, type BrowserService } from "../../browser/index.ts";
 import { wrapExternalContent } from "../../security/index.ts";
 import { optionalNumber, optionalString, requireString } from "./arguments.ts";
 import { toolJson, toolText, type AgentTool, type ToolResult } from "./contract.ts";
@@ -29,7 +29,13 @@ export function createBrowserTool({ browser, access }: { readonly browser: Brows
     }),
     prepare: gatherRequest,
     describe: (args) => [optionalString(args, "action"), optionalString(args, "targetUrl"), (args["request"] as { kind?: string } | undefined)?.kind].filter(Boolean).join(" "),
-    execute: (args) => perform(browser, access, args),
+    async execute(args) {
+      try {
+        return await perform(browser, access, args);
+      } catch (err) {
+        throw err instanceof PageError ? new Error(`The action failed. ${wrapExternalContent({ source: "Browser", text: err.message })}`, { cause: err }) : err;
+      }
+    },
   };
 }
 

@@ -65,6 +65,7 @@ describe("a gateway started with nothing configured", () => {
     expect((await home.run("cron", "disable", id)).code).toBe(0);
     expect((await home.json("cron", "list", "--json")).value).toMatchObject({ jobs: [] });
     expect((await home.json("cron", "list", "--all", "--json")).value).toMatchObject({ jobs: [{ id, enabled: false, schedule: { kind: "cron", expr: "0 9 * * *", tz: "Asia/Shanghai", staggerMs: 0 } }] });
+    expect((await home.run("cron", "add", "--name", "x", "--every", "1h")).stderr).toContain("Give --system-event <text> for a reminder, or --message <text> for a task.");
     expect((await home.run("cron", "add", "--name", "x", "--message", "m")).stderr).toContain("Use one of --at, --every and --cron");
     expect((await home.run("cron", "add", "--name", "x", "--cron", "bad", "--message", "m")).stderr).toContain("5 or 6 fields");
     expect((await home.run("cron", "rm", id)).stdout).toBe(`Removed ${id}.\n`);

@@ -56,6 +56,7 @@ export function defineCron(command: Command, cli: Cli): void {
     printJobs(cli, rowsOf(fieldsOf(answer)["jobs"]));
   });
   jobFlags(addRpcFlags(command.command("add").alias("create").description("add a job").requiredOption("--name <name>", "what to call it").option("--disabled", "do not run it yet")), "now").action(async (flags: JobFlags) => {
+    if (flags.systemEvent === undefined && flags.message === undefined) throw new CliError("What is the job to do?", { fix: "Give --system-event <text> for a reminder, or --message <text> for a task." });
     const job = { name: flags.name, enabled: flags.disabled !== true, schedule: requireSchedule(flags), ...jobFields(flags) };
     const answer = await callGateway(cli, flags, "cron.add", job);
     if (flags.json) return cli.json(answer);

@@ -90,7 +90,7 @@ function refusalText(err: GuardedFetchError, settings: ToolsWebFetchConfig | und
     case "too-many-redirects":
       return `Too many redirects (limit: ${settings?.maxRedirects ?? 3})`;
     case "bad-url":
-      return "Invalid URL: must be http or https";
+      return `Invalid URL: ${err.message}`;
     default:
       return err.message;
   }

@@ -116,7 +116,7 @@ describe("trouble", () => {
     ["this machine by number", "http://0x7f.1/", /^Blocked/],
     ["the metadata service", "http://169.254.169.254/latest", /^Blocked/],
     ["a mapped address", "http://[::ffff:10.0.0.1]/", /^Blocked/],
-    ["a password in the URL", "http://u:p@example.com/", /^Invalid URL/],
+    ["a password in the URL", "http://u:p@example.com/", /^Invalid URL: a URL with a user name or password in it is not fetched$/],
   ])("%s", async (_name, url, problem) => {
     await using s = await site(html(""));
     await expect(s.run({ url })).rejects.toThrow(problem);

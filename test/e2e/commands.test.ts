@@ -252,7 +252,7 @@ it("shell commands from a chat need their switch and elevated rights, and run on
   expect(await say(client, "/exec host=mars")).toContain("host=mars must be host=sandbox|gateway|node");
   expect(await say(client, "/exec security=deny")).toContain("security=deny");
   expect(await say(client, "/elevated off")).toContain("off");
-  expect(await say(client, "! echo hi")).toContain("exec is denied");
+  expect(await say(client, "! echo hi")).toContain("exec denied");
   expect(await say(client, "/exec default")).toContain("defaults");
   await client.chat("hello");
   expect(userText(model)).toContain("Elevated mode is now off.");

@@ -143,13 +143,13 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     onBegin?.(run);
     const sends: MessagingSend[] = [];
     await options.mcp.ready(MCP_WAIT_MS);
-    const { offered, sandbox } = toolSet(request, sends);
+    const { offered, removed, sandbox } = toolSet(request, sends);
     let outcome: RunOutcome = { status: "ok" };
     let isAnswered = false;
     try {
       // Without its sandbox the run ends here, before a model is asked; who stops the run does not wait for it.
       if (sandbox) await Promise.race([sandbox.ready(), once(run.controller.signal)]);
-      const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), messagingSends: sends }, {
+      const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), removedTools: removed, messagingSends: sends }, {
         messagingSends: sends,
         onSteerable: (steer) => {
           run.steer = steer;
@@ -210,9 +210,9 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     },
     async previewPrompt(request) {
       await ensureAgentWorkspace(agentOf(request.agentId));
-      const { offered } = toolSet(request, []);
+      const { offered, removed } = toolSet(request, []);
       const params = toParams({ ...request, prompt: undefined, onAgentEvent: () => undefined }, offered, new AbortController().signal);
-      const { systemPrompt, report } = await assemblePrompt(deps, params, offered, { ref: request.model }, promptCache, "estimate");
+      const { systemPrompt, report } = await assemblePrompt(deps, { ...params, removedTools: removed }, offered, { ref: request.model }, promptCache, "estimate");
       return { systemPrompt, report, tools: offered };
     },
     skills: readSkills,

@@ -72,7 +72,7 @@ function resolveReactionLevel(cfg: OpenClawConfig, channel: RunChannelContext | 
 
 export async function assemblePrompt(
   deps: RunnerDeps,
-  params: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey" | "sessionId" | "promptMode" | "includeMemory" | "extraSystemPrompt" | "channel" | "ownerIds" | "skillFilter" | "thinking" | "reasoning">,
+  params: Pick<RunEmbeddedPiAgentParams, "agent" | "sessionKey" | "sessionId" | "promptMode" | "includeMemory" | "extraSystemPrompt" | "channel" | "ownerIds" | "skillFilter" | "thinking" | "reasoning" | "removedTools">,
   tools: readonly AgentTool[],
   prepared: Pick<PreparedModel, "ref"> & { readonly model?: { readonly api: string } | undefined },
   cache: PromptCache,
@@ -142,7 +142,7 @@ export async function assemblePrompt(
         promptChars: skills.prompt.length,
         entries: [...skills.prompt.matchAll(/ {2}<skill>\n {4}<name>([^<]*)<\/name>[\s\S]*?<\/skill>/g)].map((match) => ({ name: match[1] ?? "", blockChars: match[0].length })),
       },
-      tools: { listChars: toolList(tools).length, schemaChars: entries.reduce((sum, entry) => sum + entry.schemaChars, 0), entries },
+      tools: { listChars: toolList(tools).length, schemaChars: entries.reduce((sum, entry) => sum + entry.schemaChars, 0), entries, removed: params.removedTools?.map(({ name, rule }) => ({ name, rule })) },
     };
   }
 }

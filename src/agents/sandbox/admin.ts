@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { canonicalSessionKey, mainSessionKey, resolveAgent, resolveDefaultAgentId, type AgentRoots } from "../../routing/index.ts";
+import { errorText } from "../../infra/errors.ts";
+import { canonicalSessionKey, listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, type AgentRoots } from "../../routing/index.ts";
 import { resolveSandboxToolLists, type SandboxToolLists } from "../pi-tools.policy.ts";
+import { assertPossible } from "./bwrap.ts";
+import { assertIsolating } from "./docker-args.ts";
 import { createDockerCli } from "./docker-cli.ts";
-import { containerState, removeContainer } from "./docker.ts";
-import { findOnPath } from "./executable.ts";
+import { containerState, inspectImage, removeContainer } from "./docker.ts";
+import { findOnPath, selectProgram } from "./executable.ts";
 import { createSandboxRegistry, type SandboxEntry } from "./registry.ts";
 import { isSandboxed, resolveSandboxSettings, sandboxScopeKey, type SandboxSettings } from "./settings.ts";
 
@@ -46,6 +49,23 @@ export function createSandboxAdmin({ config, stateDir, env }: { readonly config:
     },
     remove: (entry) => removeContainer(docker, registry, entry.containerName),
   };
+}
+
+/** What would keep a sandboxed run from starting, one sentence each; nothing where no sandbox is asked for. */
+export async function findSandboxProblems({ config, env }: { readonly config: OpenClawConfig; readonly env: Readonly<Record<string, string | undefined>> }): Promise<string[]> {
+  const wanted = listAgentIds(config).map((id) => resolveSandboxSettings(config, id)).filter(({ mode }) => mode !== "off");
+  const problems = new Set<string>();
+  for (const { docker } of wanted) {
+    try {
+      assertIsolating(docker);
+      const program = selectProgram(env);
+      if (program.kind === "docker") await inspectImage(createDockerCli(program.path, env), docker.image);
+      else assertPossible(docker);
+    } catch (err) {
+      problems.add(errorText(err));
+    }
+  }
+  return [...problems];
 }
 
 export interface SandboxExplanation {

@@ -39,7 +39,7 @@ export function createBwrapBackend({ path, env: gatewayEnv }: { readonly path: s
 }
 
 /** @throws SandboxError naming the keys that need a container engine */
-function assertPossible(docker: DockerSettings): void {
+export function assertPossible(docker: DockerSettings): void {
   const keys: string[] = ENGINE_ONLY.filter((key) => docker[key] !== undefined);
   if (docker.image !== DEFAULT_SANDBOX_IMAGE) keys.push("image");
   if (docker.network.trim().toLowerCase() !== "none") keys.push("network");

@@ -114,11 +114,17 @@ async function inspectContainer(docker: DockerCli, name: string): Promise<Found>
   return { kind: "there", running: state?.State?.Running === true, hash: state?.Config?.Labels?.["openclaw.configHash"] };
 }
 
-async function ensureImage(docker: DockerCli, image: string, log: Logger): Promise<void> {
+/** Is the image there, or can it be fetched? @throws SandboxError */
+export async function inspectImage(docker: DockerCli, image: string): Promise<"there" | "fetchable"> {
   const { code, stderr } = await docker.run(["image", "inspect", image]);
-  if (code === 0) return;
+  if (code === 0) return "there";
   if (!/no such image/i.test(stderr)) throw new SandboxError("engine", `Failed to inspect sandbox image: ${complaint(stderr)}`);
   if (image !== DEFAULT_SANDBOX_IMAGE) throw new SandboxError("image", `Sandbox image not found: ${image}. Build or pull it first.`);
+  return "fetchable";
+}
+
+async function ensureImage(docker: DockerCli, image: string, log: Logger): Promise<void> {
+  if ((await inspectImage(docker, image)) === "there") return;
   log.info("the sandbox image is fetched", { image, from: BASE_IMAGE });
   for (const [args, what] of [[["pull", BASE_IMAGE], `The image ${BASE_IMAGE} could not be pulled`], [["tag", BASE_IMAGE, image], `The image ${image} could not be named`]] as const) {
     const answer = await docker.run(args, PULL_TIMEOUT_MS);

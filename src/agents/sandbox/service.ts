@@ -11,7 +11,7 @@ import { createBwrapBackend } from "./bwrap.ts";
 import { SandboxError, type SandboxRuntime, type SandboxSession } from "./contract.ts";
 import { createDockerCli } from "./docker-cli.ts";
 import { createDockerBackend } from "./docker.ts";
-import { findOnPath } from "./executable.ts";
+import { findOnPath, selectProgram } from "./executable.ts";
 import { createSandboxFiles } from "./files.ts";
 import { sandboxSlug } from "./names.ts";
 import type { Mount } from "./open-inside.ts";
@@ -39,8 +39,6 @@ export interface SandboxService {
 }
 
 const PRUNE_EVERY_MS = 5 * 60_000;
-/** `docker` or `bwrap`; else what is there, Docker first. */
-const BACKEND_VARIABLE = "OPENCLAW_SANDBOX_BACKEND";
 
 export function createSandboxService(options: SandboxServiceOptions): SandboxService {
   const { config, roots, clock, env } = options;
@@ -51,19 +49,15 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
   let backend: SandboxBackend | undefined;
   let pruneTimer: NodeJS.Timeout | undefined;
 
+  const openBackend = (): SandboxBackend => {
+    const program = selectProgram(env);
+    return program.kind === "docker" ? createDockerBackend({ docker: createDockerCli(program.path, env), registry, now: () => clock.now(), log }) : createBwrapBackend({ path: program.path, env });
+  };
+
   const prune = (): Promise<void> => {
     const path = findOnPath("docker", env["PATH"]);
     return path === undefined ? Promise.resolve() : pruneSandboxes({ config: config(), registry, docker: createDockerCli(path, env), now: () => clock.now(), log });
   };
-
-  function selectBackend(): SandboxBackend {
-    const wanted = env[BACKEND_VARIABLE];
-    const docker = wanted === "bwrap" ? undefined : findOnPath("docker", env["PATH"]);
-    if (docker !== undefined) return createDockerBackend({ docker: createDockerCli(docker, env), registry, now: () => clock.now(), log });
-    const bwrap = wanted === "docker" || process.platform !== "linux" ? undefined : findOnPath("bwrap", env["PATH"]);
-    if (bwrap !== undefined) return createBwrapBackend({ path: bwrap, env });
-    throw new SandboxError("engine", "Failed to inspect sandbox image: there is no docker command on PATH. Install Docker, or set agents.defaults.sandbox.mode to \"off\" to run on this machine.");
-  }
 
   /** The agent whose workspace is worked on; one that all share has the default agent's. */
   const agentFor = (settings: SandboxSettings, agentId: string): ResolvedAgent => resolveAgent(config(), settings.scope === "shared" ? resolveDefaultAgentId(config()) : agentId, roots);
@@ -112,7 +106,7 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
         scopeKey,
         ready: () =>
           (up ??= (async () => {
-            backend ??= selectBackend();
+            backend ??= openBackend();
             const wanted = await planOnce();
             await refreshSkills(wanted, agent);
             pruneTimer ??= setInterval(() => {

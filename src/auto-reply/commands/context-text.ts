@@ -28,6 +28,7 @@ export function contextText(report: SystemPromptReport, entry: Readonly<SessionE
     `\nFiles:\n${files.join("\n")}`,
     `\nSkills: ${size(skills.promptChars)} · ${skills.entries.length}: ${named(skills.entries.map((skill) => skill.name), MAX_SKILL_NAMES)}`,
     `Tools: list ${size(tools.listChars)} · schemas ${size(tools.schemaChars)} · ${tools.entries.length}: ${named(tools.entries.map((tool) => tool.name), MAX_TOOL_NAMES)}`,
+    tools.removed && tools.removed.length > 0 ? `Not offered: ${named(tools.removed.map(({ name, rule }) => `${name} (${rule})`), MAX_TOOL_NAMES)}` : undefined,
     ...(detail ? detailParts(report) : []),
     sessionLine(entry),
   ];

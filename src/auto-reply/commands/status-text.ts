@@ -1,4 +1,4 @@
-import { formatModelRef, type ModelRef } from "../../agents/index.ts";
+import { formatModelRef, isSessionSandboxed, type ModelRef } from "../../agents/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import { sessionKeyKind } from "../../routing/index.ts";
 import type { SessionEntry } from "../../sessions/index.ts";
@@ -32,7 +32,7 @@ export async function buildStatusText(deps: CommandServicesDeps, services: Comma
     `🧹 Compactions: ${entry?.compactionCount ?? 0}`,
     `🧵 Session: ${sessionKey} • ${entry ? `updated ${formatElapsed(now - entry.updatedAt) ?? "0s"} ago` : "not begun"}`,
     subagentLine(deps, sessionKey),
-    `⚙️ ${runtimeLine(deps, entry, thinking)}`,
+    `⚙️ ${runtimeLine(deps, sessionKey, entry, thinking)}`,
     kind === "group" || kind === "channel" ? `👥 Activation: ${entry?.groupActivation ?? "mention"}` : undefined,
     queueLine(deps, entry, services.queueDepth(sessionKey)),
     entry?.sendPolicy === "deny" ? "🔇 Sending is off here (/send on)" : undefined,
@@ -91,13 +91,15 @@ function contextLine(entry: Entry): string | undefined {
   return `📚 Context: ${entry.totalTokensFresh ? "" : "~"}${formatTokenCount(used)}/${formatTokenCount(entry.contextTokens)} (${Math.round((used / entry.contextTokens) * 100)}%)`;
 }
 
-function runtimeLine(deps: CommandServicesDeps, entry: Entry, thinking: string): string {
-  const defaults = deps.config().agents?.defaults;
+function runtimeLine(deps: CommandServicesDeps, sessionKey: string, entry: Entry, thinking: string): string {
+  const config = deps.config();
+  const defaults = config.agents?.defaults;
+  const agentId = deps.sessions.agentIdOf(sessionKey);
   const verbose = entry?.verboseLevel ?? defaults?.verboseDefault ?? "off";
   const elevated = asElevatedLevel(entry?.elevatedLevel ?? defaults?.elevatedDefault) ?? "off";
   const exec = Object.entries({ host: entry?.execHost, security: entry?.execSecurity, ask: entry?.execAsk, node: entry?.execNode }).filter(([, value]) => value !== undefined);
   return [
-    `Runtime: ${defaults?.sandbox?.mode && defaults.sandbox.mode !== "off" ? `sandbox ${defaults.sandbox.mode}` : "direct"}`,
+    `Runtime: ${isSessionSandboxed(config, agentId, sessionKey) ? "sandbox" : "direct"}`,
     `Think: ${thinking}`,
     verbose === "off" ? undefined : `verbose${verbose === "full" ? ":full" : ""}`,
     `Reasoning: ${entry?.reasoningLevel ?? "off"}`,

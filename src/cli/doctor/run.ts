@@ -6,9 +6,10 @@ import { shortenHome } from "../format.ts";
 import type { Check, Problem, Repair } from "./check.ts";
 import { configChecks } from "./config-checks.ts";
 import { gatewayChecks } from "./gateway-checks.ts";
+import { sandboxChecks } from "./sandbox-checks.ts";
 import { stateChecks } from "./state-checks.ts";
 
-const CHECKS: readonly Check[] = [...configChecks, ...stateChecks, ...gatewayChecks];
+const CHECKS: readonly Check[] = [...configChecks, ...stateChecks, ...sandboxChecks, ...gatewayChecks];
 
 /** Spec: cli-and-ui §5. Exit 1 when something that does not work remains. */
 export async function runDoctor(cli: Cli, flags: DoctorFlags): Promise<void> {

@@ -74,6 +74,8 @@ export interface RunEmbeddedPiAgentParams {
   readonly provenance?: InputProvenance | undefined;
   /** After policy. */
   readonly tools: readonly AgentTool[];
+  /** What policy took away, and by which rule; for people. */
+  readonly removedTools?: readonly { readonly name: string; readonly rule: string }[] | undefined;
   readonly signal: AbortSignal;
   /** Grows while tools of the run write into chats by themselves. */
   readonly messagingSends?: readonly MessagingSend[] | undefined;

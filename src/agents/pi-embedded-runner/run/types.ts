@@ -54,6 +54,8 @@ export interface SystemPromptReport {
   readonly tools: {
     readonly listChars: number; readonly schemaChars: number;
     readonly entries: readonly { readonly name: string; readonly summaryChars: number; readonly schemaChars: number; readonly propertiesCount: number }[];
+    /** What a rule took away. */
+    readonly removed?: readonly { readonly name: string; readonly rule: string }[] | undefined;
   };
 }
 

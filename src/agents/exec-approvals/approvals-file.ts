@@ -62,6 +62,9 @@ export interface ApprovalsStore {
 /** Follows the home directory, not the state directory. Source: spec tools-and-automation §3.3. */
 export const approvalsPath = (home: string): string => join(home, ".openclaw", "exec-approvals.json");
 
+/** Of a command that is noted with its entry. */
+const MAX_NOTED_CHARS = 500;
+
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Reads any earlier form: entries that are plain strings, `agents.default` for `main`. @throws ApprovalsFileError */
@@ -159,7 +162,7 @@ export function createApprovalsStore(options: { readonly home: string; readonly 
         ...file,
         agents: Object.fromEntries(Object.entries(file.agents ?? {}).map(([id, agent]) => [
           id,
-          id !== agentId && id !== "*" ? agent : { ...agent, ...(agent.allowlist ? { allowlist: agent.allowlist.map((item) => (paths.has(item.pattern) ? { ...item, lastUsedAt: options.now(), lastUsedCommand: command, lastResolvedPath: paths.get(item.pattern) } : item)) } : {}) },
+          id !== agentId && id !== "*" ? agent : { ...agent, ...(agent.allowlist ? { allowlist: agent.allowlist.map((item) => (paths.has(item.pattern) ? { ...item, lastUsedAt: options.now(), lastUsedCommand: command.slice(0, MAX_NOTED_CHARS).toWellFormed(), lastResolvedPath: paths.get(item.pattern) } : item)) } : {}) },
         ])),
       }));
     },

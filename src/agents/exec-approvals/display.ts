@@ -10,3 +10,6 @@ export const hasUnseen = (text: string): boolean => UNSEEN_BUT_TAB.test(text);
 export function showCommand(command: string): string {
   return command.replace(ALL_UNSEEN, (char) => (char === "\n" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
 }
+
+/** The same on one line: in a notice no part of it can pass for a line of its own. */
+export const showOnOneLine = (command: string): string => showCommand(command).replaceAll("\n", "\\n");

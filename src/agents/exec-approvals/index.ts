@@ -4,7 +4,7 @@ export { ApprovalsFileError, approvalsForAgent, createApprovalsStore, effectiveM
 export type { AgentApprovals, ApprovalsFile, ApprovalsStore } from "./approvals-file.ts";
 export { takeFingerprint } from "./binding.ts";
 export type { BindingInput } from "./binding.ts";
-export { showCommand } from "./display.ts";
+export { showCommand, showOnOneLine } from "./display.ts";
 export { asAsk, asDecision, asSecurity, stricterAsk, stricterSecurity } from "./modes.ts";
 export type { Decision, ExecAsk, ExecHost, ExecSecurity } from "./modes.ts";
 export { findObfuscation } from "./obfuscation.ts";

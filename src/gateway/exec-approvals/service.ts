@@ -1,5 +1,5 @@
 import {
-  createApprovalRequests, createApprovalsStore, type ApprovalOutcome, type ApprovalRequest, type ApprovalRequests, type ApprovalsStore, type Decision, type ExecApprovalActions, type PendingApproval,
+  createApprovalRequests, createApprovalsStore, showOnOneLine, type ApprovalOutcome, type ApprovalRequest, type ApprovalRequests, type ApprovalsStore, type Decision, type ExecApprovalActions, type PendingApproval,
 } from "../../agents/index.ts";
 import type { SystemEvents } from "../../delivery/index.ts";
 import type { Clock } from "../../infra/clock.ts";
@@ -46,8 +46,11 @@ export function createGatewayExecApprovals(options: GatewayExecApprovalOptions):
   const forwarder = createApprovalForwarder({ ...options, entry: (sessionKey) => sessions.storeFor(sessions.agentIdOf(sessionKey)).get(sessionKey) });
   /** Chats that were asked, by request. */
   const asked = new Map<string, readonly ForwardTarget[]>();
+  /** Requests of sessions here; what clients ask for is not told to the sessions that they name. */
+  const own = new Set<string>();
 
   const takeAsked = (id: string): readonly ForwardTarget[] => {
+    own.delete(id);
     const targets = asked.get(id) ?? [];
     asked.delete(id);
     return targets;
@@ -94,7 +97,11 @@ export function createGatewayExecApprovals(options: GatewayExecApprovalOptions):
     },
     actions: {
       store,
-      ask: (request, timeoutMs) => ask(request, { timeoutMs }),
+      ask(request, timeoutMs) {
+        const question = ask(request, { timeoutMs });
+        if (question.isAnswerable) own.add(question.pending.id);
+        return question;
+      },
       notify(sessionKey, id, text) {
         push(sessionKey, id, text);
         options.heartbeats().wake({ reason: "exec-event", agentId: sessions.agentIdOf(sessionKey), sessionKey });
@@ -104,7 +111,9 @@ export function createGatewayExecApprovals(options: GatewayExecApprovalOptions):
       if (mayApprove(conn)) for (const pending of requests.pending()) ws().sendTo(conn.connId, "exec.approval.requested", pending);
     },
     close() {
-      for (const { id, request } of requests.pending()) if (request.sessionKey !== null) push(request.sessionKey, id, `Exec denied (gateway id=${id}, gateway-stopped): ${request.command}`);
+      for (const { id, request } of requests.pending()) {
+        if (own.has(id) && request.sessionKey !== null) push(request.sessionKey, id, `Exec denied (gateway id=${id}, gateway-stopped): ${showOnOneLine(request.command)}`);
+      }
       requests.close();
     },
   };

@@ -1,5 +1,5 @@
 import {
-  filesOf, pathsToRemember, showCommand, takeFingerprint, type ApprovalOutcome, type ApprovalRequest, type ApprovalsStore, type PendingApproval, type Surroundings,
+  filesOf, pathsToRemember, showCommand, showOnOneLine, takeFingerprint, type ApprovalOutcome, type ApprovalRequest, type ApprovalsStore, type PendingApproval, type Surroundings,
 } from "../../exec-approvals/index.ts";
 import { errorText } from "../../../infra/errors.ts";
 import { toolError, type ToolResult } from "../contract.ts";
@@ -22,7 +22,8 @@ export interface ExecCall {
   readonly shell: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly hasCallEnv: boolean;
+  /** Why no allow-list can pass the call: its variables may change what a program does, and into a terminal anything can be typed later. */
+  readonly beyondList: string | undefined;
   readonly place: Surroundings;
   readonly sessionKey: string;
   readonly agentId: string;
@@ -56,7 +57,7 @@ export async function askToRun(deps: ApprovalRunDeps, call: ExecCall, question: 
     if (question.fallbackArgv) return runNow(question.fallbackArgv);
     return toolError(`exec denied: this needs an approval (${question.reason}), and nobody can be asked: no client that may approve is connected, and approvals.exec forwards nowhere.`);
   }
-  const denied = (reason: string): void => deps.actions.notify(call.sessionKey, pending.id, `Exec denied (gateway id=${pending.id}, ${reason}): ${call.command}`);
+  const denied = (reason: string): void => deps.actions.notify(call.sessionKey, pending.id, `Exec denied (gateway id=${pending.id}, ${reason}): ${showOnOneLine(call.command)}`);
   void followDecision(deps, call, question, { pending, outcome, fingerprint, denied }).catch((err: unknown) => denied(`spawn-failed: ${errorText(err)}`));
   return pendingResult({ approvalId: pending.id, expiresAtMs: pending.expiresAtMs, command: call.command, cwd: call.cwd });
 }
@@ -90,7 +91,7 @@ async function runApproved({ actions, start, runningNoticeMs }: ApprovalRunDeps,
   });
   job.backgrounded = true;
   if (runningNoticeMs > 0 && job.endedAt === undefined) {
-    notice = setTimeout(() => actions.notify(sessionKey, id, `Exec running (gateway id=${id}, session=${job.slug}, >${Math.round(runningNoticeMs / 1000)}s): ${command}`), runningNoticeMs);
+    notice = setTimeout(() => actions.notify(sessionKey, id, `Exec running (gateway id=${id}, session=${job.slug}, >${Math.round(runningNoticeMs / 1000)}s): ${showOnOneLine(command)}`), runningNoticeMs);
     notice.unref();
   }
 }

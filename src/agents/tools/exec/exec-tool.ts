@@ -79,7 +79,7 @@ export function createExecTool(options: ExecToolOptions): AgentTool {
       const call = await prepareCall(options, command, args);
       await preflightScript(command, call.cwd);
       const gate = await judgeCall({
-        choice, command, shell: call.shell, place: call.place, agentId: options.agentId, hasCallEnv: call.hasCallEnv, store: options.approvals.store,
+        choice, command, shell: call.shell, place: call.place, agentId: options.agentId, beyondList: call.beyondList, store: options.approvals.store,
         safeBins: { bins: settings.safeBins ?? DEFAULT_SAFE_BINS, trustedDirs: settings.safeBinTrustedDirs ?? [], profiles: settings.safeBinProfiles ?? {} },
         isElevatedFull: options.elevated && settings.security === "full" && settings.ask === "off",
       });
@@ -119,9 +119,14 @@ async function prepareCall(options: ExecToolOptions, command: string, args: Read
   const [loginPath, skillEnv] = await Promise.all([options.loginPath?.(), options.skillEnv?.() ?? {}]);
   const env = childEnvironment({ env: options.env, configEnv: options.configEnv, skillEnv, callEnv: args["env"], loginPath, pathPrepend: options.settings?.pathPrepend ?? [] });
   return {
-    command, cwd, env, shell: shellOf(options.env), hasCallEnv: Object.keys(callVariables(args["env"])).length > 0, sessionKey: options.scope, agentId: options.agentId,
+    command, cwd, env, shell: shellOf(options.env), beyondList: beyondList(args), sessionKey: options.scope, agentId: options.agentId,
     place: { cwd, path: env["PATH"] ?? "", home: env["HOME"] ?? "/", platform: process.platform },
   };
+}
+
+function beyondList(args: Readonly<Record<string, unknown>>): string | undefined {
+  if (Object.keys(callVariables(args["env"])).length > 0) return "the call sets variables";
+  return args["pty"] === true ? "a terminal can be typed into" : undefined;
 }
 
 interface Timing {

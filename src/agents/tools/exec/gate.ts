@@ -10,8 +10,8 @@ export interface GateInput {
   readonly shell: readonly string[];
   readonly place: Surroundings;
   readonly agentId: string;
-  /** The call brings variables of its own. */
-  readonly hasCallEnv: boolean;
+  /** What about the call an allow-list cannot judge; see `ExecCall`. */
+  readonly beyondList: string | undefined;
   readonly safeBins: SafeBinSettings;
   readonly store: ApprovalsStore;
   /** Elevated rights that were given without questions. */
@@ -73,11 +73,11 @@ async function explicitModes(store: ApprovalsStore, agentId: string): Promise<Ag
   return own?.security !== undefined || own?.ask !== undefined ? own : undefined;
 }
 
-/** Variables of the call may change what an allowed program does, and other shells are not understood: both are asked about. */
-export function analyze({ command, place, hasCallEnv }: Pick<GateInput, "command" | "place" | "hasCallEnv">): Analysis {
+/** Commands of other shells are not understood and so are asked about. */
+export function analyze({ command, place, beyondList }: Pick<GateInput, "command" | "place" | "beyondList">): Analysis {
   if (place.platform === "win32") return { kind: "unknown", reason: "commands of Windows are not analysed", isHeredoc: false };
   const analysis = analyzeCommand(command, place);
-  if (!hasCallEnv || analysis.kind === "unknown") return analysis;
-  return { kind: "parts", parts: analysis.parts.map((part) => ({ ...part, refusal: part.refusal ?? "the call sets variables" })) };
+  if (beyondList === undefined || analysis.kind === "unknown") return analysis;
+  return { kind: "parts", parts: analysis.parts.map((part) => ({ ...part, refusal: part.refusal ?? beyondList })) };
 }
 

@@ -157,6 +157,11 @@ it("with non-main, the main conversation works on the host and others do not; el
   expect(s.asked.at(-1)?.system).toContain("the agent's workspace can be read under /agent");
   expect(await inside('read {"path":"/agent/plan.md"}')).toContain("the plan");
   expect((await s.docker.state()).containers[(await containers(s.docker))[0] ?? ""]?.mounts).toContainEqual({ source: s.workspace, target: "/agent", readOnly: true });
+  const context = (await s.client.chat("/context list", "agent:main:direct:someone")).text ?? "";
+  expect(context).toContain("Sandbox: mode=non-main sandboxed=true");
+  expect(context).toMatch(/Not offered: .*write \(sandbox\.workspaceAccess=ro\)/);
+  expect(context).toContain("cron (tools.sandbox.tools.deny (default))");
+  expect((await s.client.chat("/status", "agent:main:direct:someone")).text).toContain("Runtime: sandbox");
   expect(await inside('/elevated full exec {"command":"pwd"}')).not.toContain(join(s.g.stateDir, "sandboxes"));
 });
 

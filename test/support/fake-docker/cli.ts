@@ -31,7 +31,7 @@ const fail = (message: string, code = 1): never => {
 };
 const daemon = (message: string, code = 1): never => fail(`Error response from daemon: ${message}`, code);
 
-/** One call of the command. Containers share the machine: a command runs here, in the folder that is mounted at its own. */
+/** @public Loaded by the command that `createFakeDocker` writes. One call; containers share the machine: a command runs here, in the folder that is mounted at its own. */
 export async function runFakeDocker(dir: string, argv: readonly string[]): Promise<number> {
   appendFileSync(join(dir, "calls.jsonl"), `${JSON.stringify(argv)}\n`);
   const file = join(dir, "state.json");

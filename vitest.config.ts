@@ -8,6 +8,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     reporters: process.env["OPENCLAW_TEST_COUNTS"] ? ["default", "./test/count-reporter.ts"] : ["default"],
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     env: { OPENCLAW_SKIP_LOCAL_MODELS: "1" },
     projects: [
       {

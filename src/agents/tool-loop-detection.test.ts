@@ -27,6 +27,12 @@ it("calls that get other results, other arguments, or come between do not count"
   expect(kinds(play({}, [...times(29, () => ["read", read, "same"] as [string, Record<string, unknown>, string]), ["read", read, "new"], ...times(20, () => ["read", read, "same"] as [string, Record<string, unknown>, string])]))).not.toMatch(/[BE]/);
 });
 
+it("a clock in the result is no progress", () => {
+  const detector = createLoopDetector({});
+  for (let i = 0; i < 30; i++) detector.record("session_status", {}, `🕒 Tue 2026-12-01 05:${10 + i} UTC, updated ${i}s ago, at 2026-12-01T05:00:${10 + i}.123Z\n"tookMs": ${i}`);
+  expect(detector.check("session_status", {})).toMatchObject({ kind: "block" });
+});
+
 it("the order of arguments does not matter", () => {
   expect(kinds(play({ globalCircuitBreakerThreshold: 4, criticalThreshold: 3, warningThreshold: 2 }, times(5, (i) => ["x", i % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 }, "r"])))).toBe("....B");
 });

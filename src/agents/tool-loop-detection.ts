@@ -27,6 +27,8 @@ export interface LoopDetector {
 const PATIENCE = 3;
 /** Whatever it does, a run that makes so many calls of one tool is over. */
 const MAX_CALLS_OF_ONE_TOOL = 200;
+/** What only tells how late it is: a result in which nothing else changes is the same. */
+const CLOCKS = /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?|\b\d{1,2}:\d\d(?::\d\d)?\b|\b\d+ ?(?:ms|s|m|h|d|seconds?|minutes?|hours?) ago\b|"tookMs": ?\d+/g;
 const OK: LoopVerdict = { kind: "ok" };
 
 interface Call {
@@ -98,7 +100,7 @@ export function createLoopDetector(settings: LoopDetectionSettings): LoopDetecto
       return OK;
     },
     record(tool, args, result) {
-      history.push({ signature: signatureOf(tool, args), result: hash(result) });
+      history.push({ signature: signatureOf(tool, args), result: hash(result.replace(CLOCKS, "#")) });
       if (history.length > historySize) history.shift();
     },
   };

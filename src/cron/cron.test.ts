@@ -144,7 +144,7 @@ async function world(): Promise<World> {
     outcome: async () => ({ status: "ok", summary: "done" }),
     restart: make,
     async finished(count) {
-      await expect.poll(() => w.events.filter((event) => event.action === "finished").length, { interval: 10 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(() => w.events.filter((event) => event.action === "finished").length, { interval: 10, timeout: 15_000 }).toBeGreaterThanOrEqual(count);
     },
     async [Symbol.asyncDispose]() {
       await w.cron.stop();

@@ -29,6 +29,8 @@ export interface NodeInvokeRequest {
   readonly timeoutMs?: number | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** An administrator's own request: the node must know the command, the configuration is not asked. */
+  readonly byAdmin?: boolean | undefined;
 }
 
 export interface NodeInvokeResult {
@@ -91,9 +93,9 @@ export function createNodeRegistry(options: NodeRegistryOptions): NodeRegistry {
   const nodes = new Map<string, ConnectedNode>();
   const waiting = new Map<string, Waiting>();
 
-  function refusal(node: ConnectedNode, command: string): NodeInvokeError | undefined {
+  function refusal(node: ConnectedNode, command: string, byAdmin: boolean): NodeInvokeError | undefined {
     const because = (reason: string): NodeInvokeError => new NodeInvokeError("not-allowed", `node command not allowed: ${command} (${reason})`, { reason, command });
-    if (!allowedNodeCommands(options.config(), node).has(command)) return because("command not allowlisted");
+    if (!byAdmin && !allowedNodeCommands(options.config(), node).has(command)) return because("command not allowlisted");
     if (node.commands.length === 0) return because("node did not declare commands");
     return node.commands.includes(command) ? undefined : because("command not declared by node");
   }
@@ -110,10 +112,10 @@ export function createNodeRegistry(options: NodeRegistryOptions): NodeRegistry {
       const allowed = allowedNodeCommands(options.config(), node);
       return node.commands.filter((command) => allowed.has(command));
     },
-    async invoke({ nodeId, command, params, timeoutMs = DEFAULT_TIMEOUT_MS, idempotencyKey, signal }) {
+    async invoke({ nodeId, command, params, timeoutMs = DEFAULT_TIMEOUT_MS, idempotencyKey, signal, byAdmin = false }) {
       const node = nodes.get(nodeId);
       if (!node) throw new NodeInvokeError("not-connected", "node not connected", { code: "NOT_CONNECTED" });
-      const refused = refusal(node, command);
+      const refused = refusal(node, command, byAdmin);
       if (refused) throw refused;
       if ([...waiting.values()].filter((each) => each.connId === node.connId).length >= MAX_WAITING_PER_NODE) throw new NodeInvokeError("failed", "the node has too many unanswered requests", { nodeError: { code: "BUSY" } });
       const id = randomUUID();

@@ -70,6 +70,19 @@ it("a node that connects anew replaces its old connection, also when that one cl
   expect((await w.client.request("node.invoke", { nodeId: nodes[0]?.nodeId, command: "device.info", idempotencyKey: "a" })).payload).toMatchObject({ payload: "new" });
 });
 
+it("an administrator reads and changes the approvals of a node, nobody else does", async () => {
+  await using w = await world();
+  w.use(await phone(w.g, ["system.execApprovals.get", "system.execApprovals.set"], (command, params) => ({ ok: true, payload: { command, params } }), { platform: "linux" }));
+  const { nodes } = await w.client.call<{ nodes: { nodeId: string }[] }>("node.list");
+  const nodeId = nodes[0]?.nodeId;
+  expect(await w.client.call("exec.approvals.node.get", { nodeId })).toEqual({ command: "system.execApprovals.get", params: {} });
+  expect(await w.client.call("exec.approvals.node.set", { nodeId, file: { version: 1 }, baseHash: "h" })).toEqual({ command: "system.execApprovals.set", params: { file: { version: 1 }, baseHash: "h" } });
+  expect((await w.client.request("node.invoke", { nodeId, command: "system.execApprovals.get", idempotencyKey: "x" })).error?.code).toBe("INVALID_REQUEST");
+  expect((await w.client.request("exec.approvals.node.get", { nodeId: "x" })).error?.message).toBe("node not connected");
+  await using writer = await connectClient(w.g.url, w.g.token, { scopes: ["operator.write"] });
+  expect((await writer.request("exec.approvals.node.get", { nodeId })).error?.message).toContain("missing scope");
+});
+
 it("the agent takes pictures, runs commands and shows pages on nodes", async () => {
   await using w = await world([
     call("nodes", JSON.stringify({ action: "camera_snap", facing: "back", maxWidth: 800 })), say("a red dot"),

@@ -71,7 +71,23 @@ const invoke = defineMethod({
   },
 });
 
-export function runParams(params: unknown): Record<string, unknown> {
+const approvalsGet = defineMethod({
+  name: "exec.approvals.node.get", scope: "operator.admin", params: z.strictObject({ nodeId: text }),
+  handle: ({ nodeId }, { nodes }: NodeMethodsContext, call) => approvals(nodes, nodeId, "get", {}, call),
+});
+
+const approvalsSet = defineMethod({
+  name: "exec.approvals.node.set", scope: "operator.admin", params: z.strictObject({ nodeId: text, file: z.looseObject({}), baseHash: z.string().optional() }),
+  handle: ({ nodeId, ...params }, { nodes }: NodeMethodsContext, call) => approvals(nodes, nodeId, "set", params, call),
+});
+
+/** The node's own approvals file, as the node answers. */
+async function approvals(nodes: GatewayNodes, nodeId: string, action: "get" | "set", params: object, call: MethodCall): Promise<unknown> {
+  const { payload } = await refusals(nodes.registry.invoke({ nodeId, command: `system.execApprovals.${action}`, params, signal: call.signal, byAdmin: true }));
+  return payload ?? {};
+}
+
+function runParams(params: unknown): Record<string, unknown> {
   const given = typeof params === "object" && params !== null ? (params as Record<string, unknown>) : {};
   return Object.fromEntries(RUN_PARAMS.filter((key) => given[key] !== undefined).map((key) => [key, given[key]]));
 }
@@ -119,4 +135,4 @@ function fields(value: unknown): Record<string, unknown> {
   return typeof read === "object" && read !== null && !Array.isArray(read) ? (read as Record<string, unknown>) : {};
 }
 
-export const nodeMethods: readonly GatewayMethod<NodeMethodsContext>[] = [list, describe, invoke, result, event];
+export const nodeMethods: readonly GatewayMethod<NodeMethodsContext>[] = [list, describe, invoke, approvalsGet, approvalsSet, result, event];

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectClient } from "../../test/support/client.ts";
 import { createHome, freePort, openGateway, spawnCli, type CliHome, type RunningGateway } from "./test-support.ts";
 
 let home: CliHome;
@@ -80,6 +81,15 @@ describe("a gateway started with nothing configured", () => {
     expect(through.value).toEqual(own.value);
     expect(own.value).toMatchObject({ exists: true, path: join(home.home, ".openclaw", "exec-approvals.json"), file: { agents: { "*": { allowlist: [{ pattern: "/usr/bin/git" }] }, main: { allowlist: [{ pattern: "~/tools/**" }] } } } });
     expect(JSON.stringify(own.value)).not.toContain("token");
+    const token = (await home.run("config", "get", "gateway.auth.token")).stdout.trim();
+    await using node = await connectClient(`http://127.0.0.1:${gateway.port}`, token, { node: { displayName: "Pi", commands: ["system.execApprovals.get"] } });
+    node.socket.on("message", (data: Buffer) => {
+      const { payload } = JSON.parse(data.toString("utf8")) as { payload?: { id?: string; nodeId?: string; command?: string } };
+      if (payload?.command) void node.request("node.invoke.result", { id: payload.id, nodeId: payload.nodeId, ok: true, payload: { path: "/pi/exec-approvals.json", exists: true, hash: "h", file: { version: 1 } } });
+    });
+    const [there, nowhere] = await Promise.all([home.json("approvals", "get", "--node", "pi", "--json"), home.run("approvals", "get", "--node", "nobody")]);
+    expect(there.value).toMatchObject({ path: "/pi/exec-approvals.json", exists: true });
+    expect(nowhere.stderr).toContain('unknown node "nobody"');
     expect((await home.run("approvals", "allowlist", "remove", "/usr/bin/git")).stdout).toBe("Removed /usr/bin/git (*).\n");
     const file = join(home.home, "new.json");
     await writeFile(file, JSON.stringify({ version: 1, defaults: { security: "allowlist", askFallback: "full" } }));

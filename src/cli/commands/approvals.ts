@@ -20,7 +20,7 @@ interface Snapshot {
   readonly file: Fields;
 }
 
-/** Where the approvals file is read and written: on this machine, or through the gateway. */
+/** Where the approvals file is read and written: on this machine, through the gateway, or on a node of it. */
 interface Target {
   get(): Promise<Snapshot>;
   set(file: unknown, base: Snapshot): Promise<Snapshot>;
@@ -52,14 +52,14 @@ export function defineApprovals(command: Command, cli: Cli): void {
 }
 
 const targetFlags = (command: Command): Command =>
-  addRpcFlags(command.option("--node <node>", "on a node").option("--gateway", "through the gateway; without it the file on this machine"));
+  addRpcFlags(command.option("--node <node>", "on a node, by id or name").option("--gateway", "through the gateway; without it the file on this machine"));
 
 async function targetOf(cli: Cli, flags: TargetFlags): Promise<Target> {
-  if (flags.node !== undefined) throw new CliError("Approvals of nodes are not part of this version.", { fix: "Leave --node out, or give --gateway." });
-  if (flags.gateway || flags.url !== undefined) {
+  if (flags.node !== undefined || flags.gateway || flags.url !== undefined) {
+    const [methods, place] = flags.node === undefined ? ["exec.approvals", {}] : ["exec.approvals.node", { nodeId: await findNode(cli, flags, flags.node) }];
     return {
-      get: async () => asSnapshot(await callGateway(cli, flags, "exec.approvals.get")),
-      set: async (file, base) => asSnapshot(await callGateway(cli, flags, "exec.approvals.set", { file, ...(base.exists ? { baseHash: base.hash } : {}) })),
+      get: async () => asSnapshot(await callGateway(cli, flags, `${methods}.get`, place)),
+      set: async (file, base) => asSnapshot(await callGateway(cli, flags, `${methods}.set`, { ...place, file, ...(base.exists ? { baseHash: base.hash } : {}) })),
     };
   }
   const { createApprovalsStore } = await import("../../agents/index.ts");
@@ -68,6 +68,16 @@ async function targetOf(cli: Cli, flags: TargetFlags): Promise<Target> {
     get: async () => asSnapshot(await store.read()),
     set: async (file, base) => asSnapshot(await store.replace(file, base.exists ? base.hash : undefined)),
   };
+}
+
+/** By id, the beginning of it, or name. */
+async function findNode(cli: Cli, flags: TargetFlags, wanted: string): Promise<string> {
+  const { nodes } = fieldsOf(await callGateway(cli, flags, "node.list", {}));
+  const known = (Array.isArray(nodes) ? nodes : []).map((node: unknown) => fieldsOf(node)).map((node) => ({ id: textOf(node["nodeId"]), name: textOf(node["displayName"]) }));
+  const hits = known.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase() || (wanted.length >= 6 && id.startsWith(wanted)));
+  const [hit] = hits;
+  if (hit && hits.length === 1) return hit.id;
+  throw new CliError(hit ? `"${wanted}" names several nodes` : `unknown node "${wanted}"`, { fix: `Known: ${known.map(({ id, name }) => name || id).join(", ") || "none"}.` });
 }
 
 function asSnapshot(answer: unknown): Snapshot {

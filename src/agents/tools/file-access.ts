@@ -1,6 +1,7 @@
-import { readFile, realpath, rm, stat } from "node:fs/promises";
+import { realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { ensureDir, isErrno, writeFileAtomic } from "../../infra/atomic-file.ts";
+import { readRegularFile } from "../../infra/regular-file.ts";
 import { expandPath } from "../../routing/index.ts";
 
 /** Files as a run may touch them: those of the machine, or those of its sandbox. */
@@ -35,6 +36,9 @@ export interface FileAccessOptions {
 /** Credentials and keys of the gateway itself are never shown to a model nor changed by it. */
 const SECRET_STATE = [/^openclaw\.json/, /^\.env$/, /^credentials(\/|$)/, /^identity(\/|$)/, /^devices(\/|$)/, /^delivery(\/|$)/, /^exec-approvals\.json$/, /^agents\/[^/]+\/agent\/(auth|auth-profiles|models)\.json/];
 
+/** Environment and memory of running programs, this one first, hold keys. */
+const PROCESS_SECRETS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:environ|mem)$/;
+
 export function createFileAccess(options: FileAccessOptions): FileAccess {
   const root = resolve(options.workspaceDir);
 
@@ -46,6 +50,7 @@ export function createFileAccess(options: FileAccessOptions): FileAccess {
     if (isApprovalsFile(real) || (!inState.startsWith("..") && SECRET_STATE.some((pattern) => pattern.test(inState.replaceAll("\\", "/"))))) {
       throw new Error(`${path} belongs to the gateway's own secrets and settings and is not accessible to tools.`);
     }
+    if (PROCESS_SECRETS.test(real)) throw new Error(`${path} holds secrets of a running program and is not accessible to tools.`);
     if (!options.workspaceOnly) return real;
     const roots = write ? [root] : [root, ...options.readRoots];
     for (const allowed of roots) if (isInside(await realpathOfNearest(allowed), real)) return real;
@@ -64,9 +69,10 @@ function hostFile(real: string): AccessibleFile {
     isOnHost: true,
     async stat() {
       const info = await stat(real);
+      if (!info.isFile() && !info.isDirectory()) throw new Error(`${real} is no regular file, but a pipe, a socket or a device`);
       return { size: info.size, mode: info.mode & 0o777, isDirectory: info.isDirectory() };
     },
-    read: (signal) => readFile(real, { signal }),
+    read: (signal) => readRegularFile(real, { signal }),
     async write(content, mode) {
       await ensureDir(dirname(real));
       const kept = mode ?? (await stat(real).then((info) => info.mode & 0o777, () => undefined));

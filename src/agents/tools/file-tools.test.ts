@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -161,6 +162,32 @@ describe("where files may lie", () => {
       }
     },
   );
+});
+
+describe("what is no file", () => {
+  it("pipes and devices are refused at once, not waited for", async () => {
+    execFileSync("mkfifo", [file("pipe")]);
+    await symlink("/dev/zero", file("endless"));
+    for (const path of ["pipe", "endless"]) {
+      await expect(read({ path })).rejects.toThrow("is no regular file");
+      await expect(edit({ path, oldText: "a", newText: "b" })).rejects.toThrow("is no regular file");
+    }
+  });
+
+  it("a file too large to read whole is said to be", async () => {
+    await truncate(await writeFile(file("huge"), "").then(() => file("huge")), 1_000_000_000);
+    await expect(read({ path: "huge" })).rejects.toThrow("too many to read at once");
+    await expect(edit({ path: "huge", oldText: "a", newText: "b" })).rejects.toThrow("has more than 67108864 bytes");
+  });
+
+  it.runIf(process.platform === "linux").each(["/proc/self/environ", `/proc/${process.pid}/environ`, "/proc/self/task/../environ", "/proc/thread-self/environ", "/proc/self/mem"])("the keys of running programs stay theirs: %s", async (path) => {
+    await symlink(path, file("link"));
+    for (const name of [path, "link"]) await expect(read({ path: name })).rejects.toThrow("holds secrets of a running program");
+  });
+
+  it.runIf(process.platform === "linux")("other files of the system can be read", async () => {
+    expect(await read({ path: "/proc/version" })).toContain("Linux");
+  });
 });
 
 describe("arguments as models send them", () => {

@@ -106,14 +106,14 @@ export function createLoopDetector(settings: LoopDetectionSettings): LoopDetecto
   };
 }
 
-/** The tool behind the detector. `onEnd` is called once the model has been told often enough. */
+/** The tool behind the detector. `onEnd` is called once the model has been told often enough, with what happened. */
 export function withLoopDetection(tool: AgentTool, detector: LoopDetector, onEnd: (text: string) => void): AgentTool {
   return {
     ...tool,
     async execute(args, ctx) {
       const verdict = detector.check(tool.name, args);
       if (verdict.kind === "block") {
-        if (verdict.ends) onEnd(verdict.text);
+        if (verdict.ends) onEnd(factOf(verdict.text));
         throw new Error(verdict.text);
       }
       try {
@@ -127,6 +127,9 @@ export function withLoopDetection(tool: AgentTool, detector: LoopDetector, onEnd
     },
   };
 }
+
+/** What is told to people: without the advice for the model that follows. */
+const factOf = (text: string): string => `${text.replace(/^CRITICAL: /, "").split(". ", 1)[0]?.replace(/\.$/, "") ?? text}.`;
 
 const textOf = (result: ToolResult): string => result.content.map((block) => (block.type === "text" ? block.text : `[image ${block.data.length}]`)).join("\n");
 

@@ -44,7 +44,7 @@ export function createGatewayHeartbeats(options: GatewayHeartbeatOptions): Heart
     isBusy: (sessionKey) => conversation.isBusy(sessionKey),
     async runTurn(turn) {
       const { result } = await conversation.runAgent({
-        runId: randomUUID(), sessionKey: turn.sessionKey, message: turn.prompt, isOwner: true, model: turn.model,
+        runId: randomUUID(), sessionKey: turn.sessionKey, message: turn.prompt, isOwner: true, model: turn.model, provenance: { kind: "internal_system", sourceTool: "heartbeat" },
         heartbeat: { hideToolErrors: turn.suppressToolErrors, discard: turn.discard },
       });
       return result;

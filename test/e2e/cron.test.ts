@@ -46,6 +46,9 @@ it("a reminder that the owner asks for comes in the same chat at its time", asyn
   expect(w.texts()).toEqual(["It is planned.", "Time for your tea!"]);
   expect(w.lastUser(2)).toMatch(/System: \[.*\] Reminder: drink tea[\s\S]*A scheduled reminder has been triggered\. The reminder content is:\n\nReminder: drink tea/);
   await expect.poll(async () => (await w.client.call("cron.list", { includeDisabled: true }))["total"]).toBe(0);
+  const shown = JSON.stringify(await w.client.call("chat.history", { sessionKey: "main" }));
+  expect(shown).toContain("Time for your tea!");
+  expect(shown).not.toContain("A scheduled reminder has been triggered");
 });
 
 it("a task runs in a session of its own, without cron, and its answer goes to the chat and into its conversation", async () => {

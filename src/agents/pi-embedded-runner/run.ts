@@ -266,7 +266,7 @@ class Run {
     this.blocksSent += result.blocksSent;
     if (this.signal.aborted) return { kind: "done" };
     if (result.loopEnd !== undefined) {
-      this.error = { kind: "tool_loop", message: `⚠️ The model went round in circles, so the run was ended: ${result.loopEnd.replace(/^CRITICAL: /, "")}` };
+      this.error = { kind: "tool_loop", message: `⚠️ The model went round in circles, so the run was ended: ${result.loopEnd}` };
       return { kind: "done" };
     }
     if (result.error === undefined) {

@@ -136,7 +136,7 @@ const history = defineMethod({
     if (!entry) return { sessionKey: raw, messages: [], thinkingLevel: "off" };
     const path = ctx.sessions.transcriptPath(sessionKey, entry);
     const entries = await readRecentMessages(path, { limit, maxBytes: MAX_HISTORY_BYTES * 2 });
-    const messages = capTotal((await Promise.all(entries.map((item) => toHistoryMessage(item, ctx.paths.stateDir)))).filter((message) => !isSilent(message)));
+    const messages = capTotal((await Promise.all(entries.filter((item) => !isInternal(item)).map((item) => toHistoryMessage(item, ctx.paths.stateDir)))).filter((message) => !isSilent(message)));
     const active = ctx.agents.runs.bySession(sessionKey)[0];
     return {
       sessionKey: raw, sessionId: entry.sessionId, messages, thinkingLevel: entry.thinkingLevel ?? "off", verboseLevel: entry.verboseLevel,
@@ -144,6 +144,9 @@ const history = defineMethod({
     };
   },
 });
+
+/** What the gateway itself said to the model (a reminder that is due, a sub-agent that is done); the answer to it is shown. */
+const isInternal = (entry: TranscriptEntry): boolean => isTranscriptMessage(entry) && entry.message.role === "user" && (entry.message as { provenance?: { kind?: unknown } }).provenance?.kind === "internal_system";
 
 /** An answer that said nothing to people and did nothing. */
 const isSilent = ({ role, content, errorMessage }: Record<string, unknown>): boolean => role === "assistant" && errorMessage === undefined && Array.isArray(content) && content.length === 0;

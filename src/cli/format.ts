@@ -6,6 +6,7 @@ export function formatAge(ms: number): string {
 
 /** The largest unit alone: `42s`, `5m`, `3h`, `2d`. */
 export function formatDuration(ms: number): string {
+  if (ms > 0 && ms < 1000) return `${Math.round(ms)}ms`;
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;

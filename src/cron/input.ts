@@ -4,7 +4,9 @@ import { CronError, type CronDelivery, type CronJob, type CronJobDraft, type Cro
 
 type Raw = Readonly<Record<string, unknown>>;
 
+/** Of a name that is made from the text. */
 const MAX_NAME_CHARS = 60;
+const MAX_GIVEN_NAME_CHARS = 200;
 const record = (value: unknown): Raw => (isPlainObject(value) ? value : {});
 const text = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
 const bool = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
@@ -126,7 +128,8 @@ function parseDelivery(raw: Raw, target: "main" | "isolated", before?: CronDeliv
   };
 }
 
-function checkJob({ sessionTarget, payload, delivery }: CronJobDraft): void {
+function checkJob({ name, sessionTarget, payload, delivery }: CronJobDraft): void {
+  if (name.length > MAX_GIVEN_NAME_CHARS) throw new CronError(`name has ${name.length} characters; at most ${MAX_GIVEN_NAME_CHARS} are possible`);
   if (sessionTarget === "main" && payload.kind !== "systemEvent") throw new CronError('main cron jobs require payload.kind="systemEvent"');
   if (sessionTarget === "isolated" && payload.kind !== "agentTurn") throw new CronError('isolated cron jobs require payload.kind="agentTurn"');
   if (sessionTarget === "main" && delivery?.mode === "announce") throw new CronError('cron channel delivery config is only supported for sessionTarget="isolated"');

@@ -64,12 +64,13 @@ export function staggerOffset(jobId: string, staggerMs: number): number {
 function parseExpression(schedule: Extract<CronSchedule, { kind: "cron" }>): Cron {
   const fields = schedule.expr.trim().split(/\s+/).length;
   if (fields !== 5 && fields !== 6) throw new CronError(`schedule.expr must have 5 or 6 fields, not ${fields}: "${schedule.expr}"`);
+  if (schedule.tz && !isTimeZone(schedule.tz)) throw new CronError(`schedule.tz is no time zone: "${schedule.tz}". Write it like Europe/Berlin.`);
   try {
     const cron = new Cron(schedule.expr.trim(), { paused: true, mode: fields === 6 ? "6-part" : "5-part", ...(schedule.tz ? { timezone: schedule.tz } : {}) });
-    cron.nextRun(); // a bad time zone shows only when it is used
+    cron.nextRun(); // some faults show only when it is used
     return cron;
   } catch (cause) {
-    throw new CronError(`schedule.expr cannot be read: "${schedule.expr}"${schedule.tz ? ` in ${schedule.tz}` : ""} (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+    throw new CronError(`schedule.expr cannot be read: "${schedule.expr}" (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
   }
 }
 
@@ -96,4 +97,13 @@ export function parseAt(value: unknown): string {
   const ms = /^\d{9,}$/.test(text) ? Number(text) : Date.parse(/[zZ]$|[+-]\d{2}:?\d{2}$/.test(text) || /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : `${text}Z`);
   if (text === "" || Number.isNaN(ms) || Number.isNaN(new Date(ms).getTime())) throw new CronError(`schedule.at is not a time: "${text}". Write it like 2026-12-01T09:00:00Z.`);
   return new Date(ms).toISOString();
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false; // RangeError
+  }
 }

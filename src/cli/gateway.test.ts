@@ -90,6 +90,9 @@ describe("a gateway started with nothing configured", () => {
     const [there, nowhere] = await Promise.all([home.json("approvals", "get", "--node", "pi", "--json"), home.run("approvals", "get", "--node", "nobody")]);
     expect(there.value).toMatchObject({ path: "/pi/exec-approvals.json", exists: true });
     expect(nowhere.stderr).toContain('unknown node "nobody"');
+    const { value: devices } = await home.json("devices", "list", "--json");
+    const guest = (devices["paired"] as { deviceId: string; roles: string[] }[]).find((device) => device.roles.includes("node"));
+    expect((await home.run("devices", "remove", guest?.deviceId ?? "")).code).toBe(0);
     expect((await home.run("approvals", "allowlist", "remove", "/usr/bin/git")).stdout).toBe("Removed /usr/bin/git (*).\n");
     const file = join(home.home, "new.json");
     await writeFile(file, JSON.stringify({ version: 1, defaults: { security: "allowlist", askFallback: "full" } }));

@@ -10,6 +10,12 @@ const ACTIONS = ["present", "hide", "navigate", "eval", "snapshot", "a2ui_push",
 const TIMEOUT_MS = 30_000;
 const MAX_JSONL_BYTES = 2 * 1024 * 1024;
 
+const PARAMETERS = Type.Object({
+  action: Type.Unsafe<string>({ type: "string", enum: ACTIONS }), node: Type.Optional(Type.String()), target: Type.Optional(Type.String()), url: Type.Optional(Type.String()), x: Type.Optional(Type.Number()), y: Type.Optional(Type.Number()),
+  width: Type.Optional(Type.Number()), height: Type.Optional(Type.Number()), javaScript: Type.Optional(Type.String()), outputFormat: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["png", "jpg", "jpeg"] })),
+  maxWidth: Type.Optional(Type.Number()), quality: Type.Optional(Type.Number()), delayMs: Type.Optional(Type.Number()), jsonl: Type.Optional(Type.String()), jsonlPath: Type.Optional(Type.String()),
+});
+
 /** The canvas of a node: a page that the agent shows and changes. Source: spec tools-and-automation part 2 §12. */
 export function createCanvasTool({ actions, access }: { readonly actions: NodeActions; readonly access: FileAccess }): AgentTool {
   return {
@@ -18,11 +24,7 @@ export function createCanvasTool({ actions, access }: { readonly actions: NodeAc
     summary: "Show pages on a node's canvas",
     description: "Show a page on the canvas of a node: present (url, place), hide, navigate, eval (javaScript), snapshot (a picture of it), a2ui_push (jsonl or jsonlPath), a2ui_reset.",
     ownerOnly: true,
-    parameters: Type.Object({
-      action: Type.Unsafe<string>({ type: "string", enum: ACTIONS }), node: Type.Optional(Type.String()), target: Type.Optional(Type.String()), url: Type.Optional(Type.String()), x: Type.Optional(Type.Number()), y: Type.Optional(Type.Number()),
-      width: Type.Optional(Type.Number()), height: Type.Optional(Type.Number()), javaScript: Type.Optional(Type.String()), outputFormat: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["png", "jpg", "jpeg"] })),
-      maxWidth: Type.Optional(Type.Number()), quality: Type.Optional(Type.Number()), delayMs: Type.Optional(Type.Number()), jsonl: Type.Optional(Type.String()), jsonlPath: Type.Optional(Type.String()),
-    }),
+    parameters: PARAMETERS,
     describe: (args) => [optionalString(args, "action"), optionalString(args, "url") ?? optionalString(args, "target")].filter(Boolean).join(" "),
     async execute(args, { signal, toolCallId }) {
       const action = requireString(args, "action");

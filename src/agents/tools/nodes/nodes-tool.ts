@@ -18,23 +18,25 @@ const RUN_TIMEOUT_MS = 30_000;
 /** Beside the time that the work itself takes. */
 const GRACE_MS = 15_000;
 
+const oneOf = (...values: readonly string[]) => Type.Optional(Type.Unsafe<string>({ type: "string", enum: [...values] }));
+const text = Type.Optional(Type.String());
+const number = Type.Optional(Type.Number());
+const PARAMETERS = Type.Object({
+  action: Type.Unsafe<string>({ type: "string", enum: ACTIONS }), node: text, requestId: text, title: text, body: text, sound: text, priority: oneOf("passive", "active", "timeSensitive"), delivery: oneOf("system", "overlay", "auto"),
+  facing: oneOf("front", "back", "both"), maxWidth: number, quality: number, delayMs: number, deviceId: text, duration: text, durationMs: number, includeAudio: Type.Optional(Type.Boolean()), fps: number, screenIndex: number,
+  maxAgeMs: number, locationTimeoutMs: number, desiredAccuracy: oneOf("coarse", "balanced", "precise"), command: Type.Optional(Type.Array(Type.String())), cwd: text, env: Type.Optional(Type.Array(Type.String())), commandTimeoutMs: number,
+  invokeTimeoutMs: number, needsScreenRecording: Type.Optional(Type.Boolean()), invokeCommand: text, invokeParamsJson: text,
+});
+
 /** What other devices of the person can do. Source: spec tools-and-automation part 2 §12. */
 export function createNodesTool(options: NodesToolOptions): AgentTool {
-  const oneOf = (...values: readonly string[]) => Type.Optional(Type.Unsafe<string>({ type: "string", enum: [...values] }));
-  const text = Type.Optional(Type.String());
-  const number = Type.Optional(Type.Number());
   return {
     name: "nodes",
     label: "Nodes",
     summary: "Use the person's other devices",
     description: "Use other devices that joined as nodes: status and describe tell what they can do; notify, camera_snap, camera_list, camera_clip, screen_record, location_get, run (a command on it), invoke (any of its commands). Without node the only one that can is meant.",
     ownerOnly: true,
-    parameters: Type.Object({
-      action: Type.Unsafe<string>({ type: "string", enum: ACTIONS }), node: text, requestId: text, title: text, body: text, sound: text, priority: oneOf("passive", "active", "timeSensitive"), delivery: oneOf("system", "overlay", "auto"),
-      facing: oneOf("front", "back", "both"), maxWidth: number, quality: number, delayMs: number, deviceId: text, duration: text, durationMs: number, includeAudio: Type.Optional(Type.Boolean()), fps: number, screenIndex: number,
-      maxAgeMs: number, locationTimeoutMs: number, desiredAccuracy: oneOf("coarse", "balanced", "precise"), command: Type.Optional(Type.Array(Type.String())), cwd: text, env: Type.Optional(Type.Array(Type.String())), commandTimeoutMs: number,
-      invokeTimeoutMs: number, needsScreenRecording: Type.Optional(Type.Boolean()), invokeCommand: text, invokeParamsJson: text,
-    }),
+    parameters: PARAMETERS,
     describe: (args) => [optionalString(args, "action"), optionalString(args, "node")].filter(Boolean).join(" "),
     async execute(args, { signal, toolCallId }) {
       const action = requireString(args, "action");

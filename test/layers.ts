@@ -3,9 +3,9 @@
  * below the channels; the shared channel formats are open to all channels.
  */
 export const tiers: readonly (readonly string[])[] = [
-  ["infra"], ["config"], ["security"], ["media"], ["pairing"], ["routing"], ["sessions"], ["channels/contract"], ["delivery"],
+  ["infra"], ["config"], ["security"], ["media"], ["pairing"], ["routing"], ["sessions"], ["channels/contract"], ["channels/format"], ["delivery"],
   ["memory", "tts", "browser", "nodes", "canvas"], ["agents"], ["auto-reply"], ["cron", "heartbeat", "hooks"], ["plugins"],
-  ["channels/format"], ["channels/manager", "channels/telegram"], ["gateway"], ["cli"],
+  ["channels/manager", "channels/telegram", "channels/lark"], ["plugin-sdk"], ["gateway"], ["cli"],
 ];
 
 /** Rooms that a room may not import. */

@@ -33,7 +33,7 @@ import { createChatCompletionsSurface } from "./http/v1-chat.ts";
 import { createModelsSurface } from "./http/v1-models.ts";
 import { createResponsesSurface } from "./http/v1-responses.ts";
 import { createToolsInvokeSurface } from "./http/tools-invoke.ts";
-import { createCanvasHost, createControlUiSurface, createFrontServer, createHttpFrontDoor } from "./http/index.ts";
+import { channelHandler, createCanvasHost, createControlUiSurface, createFrontServer, createHttpFrontDoor, createPluginRoutes } from "./http/index.ts";
 import { createIdempotencyCache } from "./idempotency.ts";
 import { listen, loadTls, resolveBindHosts, takeLock } from "./listen.ts";
 import { createMediaDownload } from "./media-download.ts";
@@ -303,6 +303,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
       version: options.version,
     });
+    const routes = createPluginRoutes();
     const channelsOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
     channels = createChannelManager({
       channels: [{ plugin: createTelegramPlugin({ env, log: log.child({ subsystem: "channels/telegram" }) }), origin: "builtin", provider: "telegram" }],
@@ -320,6 +321,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         log.info("config changed by a channel", { reason });
         await source.writer.mergePatch(patch as Record<string, unknown>);
       },
+      route: (owner, path, handler) => routes.add({ path, auth: "plugin", match: "exact", owner, handler: channelHandler(handler) }),
       onChange: () => health.refresh(),
     });
     const manager = channels;
@@ -364,6 +366,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     );
     const door = createHttpFrontDoor({ config, auth, log: log.child({ subsystem: "gateway/http" }), readiness: () => phase });
     const onAgentEvent = (listener: (event: AgentEvent) => void): (() => void) => events.on(listener);
+    for (const surface of routes.surfaces) door.register(surface);
     door.register(createResponsesSurface(context, onAgentEvent));
     door.register(createChatCompletionsSurface(context, onAgentEvent));
     door.register(createModelsSurface(context));

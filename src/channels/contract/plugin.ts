@@ -35,6 +35,27 @@ export interface ChannelPlugin<Account = unknown> {
     | undefined;
   /** Extra RPC names served by the channel. */
   readonly gatewayMethods?: readonly string[] | undefined;
+  /** Tools that come with the channel (documents, calendars of the platform); asked for in every run, so cheap. */
+  agentTools?(cfg: OpenClawConfig): readonly ChannelAgentTool[];
+  /** Hosts (and subdomains) of the platform that may resolve into 198.18.0.0/15, as behind a fake-IP proxy. */
+  readonly platformHosts?: readonly string[] | undefined;
+}
+
+/** A tool for the agent in the shape of the plugin SDK. Source: spec plugin-sdk §8. */
+export interface ChannelAgentTool {
+  readonly name: string;
+  readonly label?: string | undefined;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly ownerOnly?: boolean | undefined;
+  /** @throws Error with a text for the model */
+  execute(toolCallId: string, params: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<ChannelToolResult>;
+}
+
+export interface ChannelToolResult {
+  readonly content: readonly ({ readonly type: "text"; readonly text: string } | { readonly type: "image"; readonly data: string; readonly mimeType: string })[];
+  readonly details?: unknown;
 }
 
 export interface ChannelMeta {
@@ -238,6 +259,29 @@ export interface ChannelStatusIssue {
   readonly fix?: string | undefined;
 }
 
+export interface ChannelHttpRequest {
+  readonly method: string;
+  /** Canonical path, without query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly remoteAddress: string | undefined;
+}
+
+export interface ChannelHttpResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+export interface ChannelHttp {
+  /**
+   * Serves `path`; the channel itself checks who calls (`auth: "plugin"`). Body of at most 1 MiB within 30 s, as it came.
+   * The result withdraws the route; so does the end of the account. An existing route of this path is replaced.
+   */
+  route(path: string, options: { readonly auth: "plugin" }, handler: (req: ChannelHttpRequest, rawBody: Buffer) => Promise<ChannelHttpResponse> | ChannelHttpResponse): () => void;
+}
+
 /** The world of one running account. */
 export interface ChannelAccountContext<Account = unknown> {
   readonly cfg: () => OpenClawConfig;
@@ -253,6 +297,8 @@ export interface ChannelAccountContext<Account = unknown> {
   receive(message: InboundMessage): Promise<ReceiveOutcome>;
   receiveEvent(event: InboundSystemEvent): Promise<ReceiveOutcome>;
   setStatus(patch: Partial<ChannelAccountSnapshot>): void;
+  /** Paths under the gateway's own port, for platforms that call back. */
+  readonly http: ChannelHttp;
   /** Commands to offer in the platform's menu. */
   nativeCommands(): readonly { readonly name: string; readonly description: string }[];
   /**

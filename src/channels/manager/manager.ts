@@ -6,6 +6,7 @@ import type { Logger } from "../../infra/log.ts";
 import {
   type ChannelAccountContext,
   type ChannelAccountSnapshot,
+  type ChannelHttp,
   type ChannelPlugin,
   type ChannelStatusIssue,
   type InboundMessage,
@@ -31,6 +32,8 @@ export interface ChannelManagerOptions {
   /** Commands for the menu of one account. */
   nativeCommands?(channel: string, accountId: string): readonly { readonly name: string; readonly description: string }[];
   patchConfig?(patch: Readonly<Record<string, unknown>>, reason: string): Promise<void>;
+  /** Serves a path of the gateway's port; the result withdraws it. */
+  readonly route?: ((owner: string, path: string, handler: Parameters<ChannelHttp["route"]>[2]) => () => void) | undefined;
   /** Called after any change that a status view would show; cheap and never twice in one tick. */
   onChange?(): void;
   readonly restart?: Partial<RestartPolicy> | undefined;
@@ -41,6 +44,8 @@ export interface ChannelManager {
   /** Owners of their ids, in display order. */
   readonly plugins: readonly ChannelPlugin[];
   readonly conflicts: readonly ChannelConflict[];
+  /** Channels that came later, of plugins; to be called before `startAll`. */
+  add(channels: readonly ChannelRegistration[]): void;
   /** By id or alias, in any case. */
   find(idOrAlias: string): ChannelPlugin | undefined;
   /** Starts every enabled and configured account and the health monitor. Never rejects. */
@@ -85,12 +90,21 @@ interface Entry {
 export function createChannelManager(options: ChannelManagerOptions): ChannelManager {
   const { config, clock } = options;
   const log = options.log.child({ subsystem: "channels" });
-  const { owners, conflicts } = selectOwners(options.channels);
-  const plugins = owners.map((owner) => owner.plugin);
+  let registrations: readonly ChannelRegistration[] = [];
+  let conflicts: readonly ChannelConflict[] = [];
+  let plugins: readonly ChannelPlugin[] = [];
   const restart = { ...RESTART_POLICY, ...options.restart };
   const entries = new Map<string, Entry>();
   let changeQueued = false;
-  for (const { channel, loser, reason } of conflicts) log.warn("channel offered twice", { channel, disabled: loser.provider, reason });
+
+  function add(channels: readonly ChannelRegistration[]): void {
+    registrations = [...registrations, ...channels];
+    const chosen = selectOwners(registrations);
+    conflicts = chosen.conflicts;
+    plugins = chosen.owners.map((owner) => owner.plugin);
+    for (const { channel, loser, reason } of conflicts) log.warn("channel offered twice", { channel, disabled: loser.provider, reason });
+  }
+  add(options.channels);
 
   const keyOf = (channel: string, accountId: string): string => `${channel}:${accountId}`;
 
@@ -184,6 +198,14 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
       },
       receiveEvent: (event) => options.receiveEvent(event),
       setStatus,
+      http: {
+        route(path, _options, handler) {
+          if (!options.route) throw new Error("This gateway serves no paths for channels.");
+          const withdraw = options.route(keyOf(plugin.id, accountId), path, handler);
+          signal.addEventListener("abort", withdraw, { once: true });
+          return withdraw;
+        },
+      },
       nativeCommands: () => options.nativeCommands?.(plugin.id, accountId) ?? [],
       ...(options.patchConfig ? { patchConfig: async (patch: Readonly<Record<string, unknown>>, reason: string) => options.patchConfig?.(patch, reason) } : {}),
     };
@@ -296,8 +318,13 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
   });
 
   return {
-    plugins,
-    conflicts,
+    get plugins() {
+      return plugins;
+    },
+    get conflicts() {
+      return conflicts;
+    },
+    add,
     find,
     async startAll() {
       await Promise.all(plugins.map((plugin) => startChannel(plugin)));

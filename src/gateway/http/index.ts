@@ -5,5 +5,7 @@ export { createControlUiSurface } from "./control-ui.ts";
 export type { AssistantIdentity, ControlUiDeps } from "./control-ui.ts";
 export { createHttpFrontDoor } from "./front-door.ts";
 export type { HttpFrontDoor, HttpFrontDoorDeps, HttpSurface, SurfaceRequest } from "./front-door.ts";
+export { channelHandler, createPluginRoutes } from "./plugin-routes.ts";
+export type { PluginRoute, PluginRoutes } from "./plugin-routes.ts";
 export { createFrontServer } from "./server.ts";
 export type { FrontServerOptions } from "./server.ts";

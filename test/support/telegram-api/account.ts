@@ -6,6 +6,7 @@ import { createTelegramPlugin, type TelegramAccount, type TelegramPluginOptions 
 import type { OpenClawConfig } from "../../../src/config/index.ts";
 import { silentLogger } from "../../../src/infra/log.ts";
 import { type FakeTelegram, startFakeTelegram } from "./index.ts";
+import { noHttp } from "../channel-http.ts";
 
 export interface TestAccountOptions {
   readonly api?: FakeTelegram | undefined;
@@ -65,6 +66,7 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
               return { kind: "accepted", id: "1" };
             }),
           setStatus: (patch) => void Object.assign(status, patch),
+          http: noHttp,
           nativeCommands: () => options.commands ?? [],
           patchConfig: async (patch) => void patches.push({ ...patch }),
         });

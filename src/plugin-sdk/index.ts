@@ -1,0 +1,5 @@
+/**
+ * What a plugin may import, as `openclaw/plugin-sdk` or any path below it.
+ * Source: spec plugin-sdk §5 and §14; the channel contract is that of decisions §6.
+ */
+export * from "./channel.ts";

@@ -40,6 +40,8 @@ export interface ConversationDeps extends TurnDeps {
 
 export interface Conversation {
   receive(message: InboundMessage): Promise<ReceiveOutcome>;
+  /** A message whose channel has decided itself that it may come in. */
+  receiveAdmitted(message: InboundMessage, verdict: AdmitVerdict & { kind: "run" }): ReceiveOutcome;
   receiveEvent(event: InboundSystemEvent): Promise<ReceiveOutcome>;
   /** A client's message: journaled, then handled like any other. @throws Error when the journal refuses */
   sendChat(message: ClientMessage): void;
@@ -168,7 +170,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   const conversation: Conversation = {
-    receive: intake.receive, receiveEvent: intake.receiveEvent, sendChat: intake.sendChat, runAgent, stop, settle, isBusy: workers.isBusy, replay, drain,
+    receive: intake.receive, receiveAdmitted: intake.receiveAdmitted, receiveEvent: intake.receiveEvent, sendChat: intake.sendChat, runAgent, stop, settle, isBusy: workers.isBusy, replay, drain,
     queueDepth: workers.depth,
   };
   return conversation;

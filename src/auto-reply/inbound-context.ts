@@ -39,7 +39,7 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
     Body: formatInboundEnvelope(cfg, {
       channel: message.channel, from: label, atMs: message.timestampMs, previousAtMs: input.previousAtMs, body: text, isDirect: direct, sender: senderLabel,
     }),
-    BodyForAgent: text, RawBody: raw, CommandBody: lf(message.text), BodyForCommands: lf(message.text),
+    BodyForAgent: optional(message.agentText) ?? text, RawBody: raw, CommandBody: lf(message.text), BodyForCommands: lf(message.text),
     From: message.from, To: message.to, SessionKey: input.sessionKey, AccountId: message.accountId,
     OriginatingChannel: message.channel, OriginatingTo: message.to, Provider: message.channel, Surface: message.channel,
     ParentSessionKey: input.parentSessionKey, ChatType: chat.type, MessageThreadId: chat.threadId, IsForum: chat.isForum, MessageSid: message.messageId, MessageSidFull: message.messageIdFull,

@@ -14,10 +14,13 @@ export function mergeRows(rows: readonly InboxRow[]): InboundMessage {
     ...(reply ? { reply } : {}),
     ...(media.length > 0 ? { media } : {}),
     ...(forward ? { forward } : {}),
-    text: rows.map((row) => row.message.text).filter((text) => text !== "").join("\n"),
+    text: joined(rows.map((row) => row.message.text)),
+    ...(rows.some((row) => row.message.agentText !== undefined) ? { agentText: joined(rows.map((row) => row.message.agentText ?? row.message.text)) } : {}),
     mergedMessageIds: rows.slice(0, -1).flatMap((row) => [...(row.message.mergedMessageIds ?? []), row.message.messageId]),
   };
 }
+
+const joined = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n");
 
 /** Nobody gains rights by writing beside somebody who has them. */
 export function weakest(rows: readonly InboxRow[]): Authority {

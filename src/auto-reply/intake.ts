@@ -48,6 +48,8 @@ export interface IntakeDeps {
 
 export interface Intake {
   receive(message: InboundMessage): Promise<ReceiveOutcome>;
+  /** A message whose channel has decided itself that it may come in (plugins of the older shape). Source: spec decisions §7.3. */
+  receiveAdmitted(message: InboundMessage, verdict: AdmitVerdict & { kind: "run" }): ReceiveOutcome;
   receiveEvent(event: InboundSystemEvent): Promise<ReceiveOutcome>;
   /** A client's message: journaled, then handled like any other. @throws Error when the journal refuses */
   sendChat(message: ClientMessage): void;
@@ -95,6 +97,16 @@ export function createIntake(deps: IntakeDeps): Intake {
     }
   }
 
+  function receiveAdmitted(message: InboundMessage, verdict: AdmitVerdict & { kind: "run" }): ReceiveOutcome {
+    if (deps.isDraining()) return STOPPING;
+    try {
+      return accept(dedupeKey(message), message, verdict);
+    } catch (err) {
+      log.error("message not accepted", { channel: message.channel, err });
+      return { kind: "unavailable", reason: errorText(err) };
+    }
+  }
+
   function accept(key: string, message: InboundMessage, verdict: AdmitVerdict & { kind: "run" }): ReceiveOutcome {
     const authority: Authority = { source: message.channel, senderId: message.sender.id, isOwner: verdict.isOwner, commandAuthorized: verdict.commandAuthorized };
     const item: InboxItem = { message, authority, wasMentioned: verdict.wasMentioned };
@@ -133,5 +145,5 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (accepted.kind === "accepted") deps.arrive(accepted.rows);
   }
 
-  return { receive, receiveEvent, sendChat, close: () => debouncer.clear() };
+  return { receive, receiveAdmitted, receiveEvent, sendChat, close: () => debouncer.clear() };
 }

@@ -90,7 +90,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       return;
     }
     deps.submit(sessionKey, {
-      ...base, body: command.body === message.text ? base.body : command.body, notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints, status: acknowledgeItem(cfg, base),
+      ...base, body: bodyAfterCommands(message, base.body, command.body), notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints, status: acknowledgeItem(cfg, base),
     });
   }
 
@@ -136,6 +136,13 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
   }
 
   return { handle, prepare };
+}
+
+/** What is left after directives, in the frame that the channel put around the message. */
+function bodyAfterCommands({ text, agentText }: InboundMessage, whole: string, rest: string): string {
+  if (rest === text) return whole;
+  const at = agentText === undefined || text === "" ? -1 : agentText.lastIndexOf(text);
+  return agentText === undefined || at < 0 ? rest : agentText.slice(0, at) + rest + agentText.slice(at + text.length);
 }
 
 /** What a turn needs to know of rows, before commands have looked at them. */

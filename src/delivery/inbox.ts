@@ -54,6 +54,8 @@ export interface Inbox {
   bindRun(ids: readonly string[], runId: string, sessionKey: string): void;
   /** Never throws: what the disk refuses is written with the next change, and repeated by the next process if none comes. */
   finish(ids: readonly string[]): void;
+  /** Resolves when the row is finished, in this process; at once for one that is not open. */
+  whenFinished(id: string): Promise<void>;
   /** Oldest first. */
   unfinished(): InboxRow[];
   countUnfinished(): number;
@@ -71,10 +73,16 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
   const remove = journal.statement("DELETE FROM inbox WHERE id = ?");
   const open = journal.statement("SELECT * FROM inbox ORDER BY seq");
   const count = journal.statement("SELECT COUNT(*) AS n FROM inbox");
+  const isOpen = journal.statement("SELECT 1 FROM inbox WHERE id = ?");
+  const waiting = new Map<string, (() => void)[]>();
   let sinceSweep = 0;
   let unwritten: readonly string[] = [];
 
   function finish(ids: readonly string[]): void {
+    for (const id of ids) {
+      for (const done of waiting.get(id) ?? []) done();
+      waiting.delete(id);
+    }
     const all = [...unwritten, ...ids];
     if (all.length === 0) return;
     try {
@@ -123,6 +131,11 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
       });
     },
     finish,
+    whenFinished: (id) =>
+      new Promise((resolve) => {
+        if (!isOpen.get(id) || unwritten.includes(id)) return resolve();
+        waiting.set(id, [...(waiting.get(id) ?? []), resolve]);
+      }),
     unfinished: () => open.all().map(toRow),
     countUnfinished: () => Number(count.get()?.["n"] ?? 0),
   };

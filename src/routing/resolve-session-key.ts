@@ -1,6 +1,7 @@
 import type { OpenClawConfig } from "../config/index.ts";
 import { resolveRoute } from "./bindings.ts";
-import { buildPeerSessionKey } from "./session-key.ts";
+import { resolveDefaultAgentId } from "./agents.ts";
+import { agentIdOfKey, buildPeerSessionKey } from "./session-key.ts";
 import type { ChatType } from "./types.ts";
 
 /** What of a chat decides about its agent and its session. */
@@ -23,6 +24,8 @@ export interface ChatPlace {
   readonly accountId: string;
   readonly chat: ChatAddress;
   readonly sender: { readonly id: string; readonly roles?: readonly string[] | undefined };
+  /** Chosen by the channel; nothing is resolved. */
+  readonly sessionKey?: string | undefined;
 }
 
 export interface ResolvedSession {
@@ -38,6 +41,9 @@ export interface ResolvedSession {
  */
 export function resolveSessionKey(cfg: OpenClawConfig, place: ChatPlace, broadcastTo?: string): ResolvedSession {
   const { chat } = place;
+  if (place.sessionKey !== undefined) {
+    return { agentId: agentIdOfKey(place.sessionKey, resolveDefaultAgentId(cfg)), sessionKey: place.sessionKey, parentSessionKey: undefined };
+  }
   const peerId = chat.type === "direct" ? place.sender.id : chat.id;
   const agentId = broadcastTo ?? resolveRoute(cfg, {
     channel: place.channel, accountId: place.accountId, peer: { kind: chat.type, id: peerId },

@@ -40,7 +40,7 @@ export interface ChannelSink {
   /** Something said before the answer; journaled at once. */
   notice(index: number, text: string): Promise<void>;
   /** Journals one block; resolves when it is journaled, not when it is sent. */
-  block(payload: ReplyPayload): Promise<void>;
+  block(payload: ReplyPayload, kind?: "tool" | "block"): Promise<void>;
   /** Journals the final payloads. `done` tells their fate. */
   finals(payloads: readonly ReplyPayload[]): Promise<{ readonly done: Promise<readonly DeliveryResult[]> }>;
   /** Closes an open preview; after a failure or an abort. */
@@ -75,7 +75,7 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
     return undefined;
   }
 
-  async function toMessages(payload: ReplyPayload): Promise<OutboundMessage[]> {
+  async function toMessages(payload: ReplyPayload, kind: OutboundMessage["kind"]): Promise<OutboundMessage[]> {
     const media: OutboundMedia[] = [];
     const problems: string[] = [];
     for (const source of payload.mediaUrls ?? []) {
@@ -90,21 +90,22 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
       text: applyPrefix(options.prefix(), body),
       ...(media.length > 0 ? { media } : {}),
       replyToId: replyTarget(payload),
+      ...(kind ? { kind } : {}),
       ...(payload.channelData ? { channelData: payload.channelData } : {}),
     };
     sent++;
     return [message];
   }
 
-  async function enqueue(id: string, payload: ReplyPayload, firstAttempt?: () => Promise<SendOutcome | undefined>): Promise<Promise<DeliveryResult>[]> {
-    const messages = await toMessages(payload);
+  async function enqueue(id: string, payload: ReplyPayload, kind: OutboundMessage["kind"], firstAttempt?: () => Promise<SendOutcome | undefined>): Promise<Promise<DeliveryResult>[]> {
+    const messages = await toMessages(payload, kind);
     return messages.map((message, index) =>
       outbox.deliver({ id: index === 0 ? id : `${id}.${index}`, channel: route.channel, message, runId: options.runId, inboxId: route.inboxId }, firstAttempt),
     );
   }
 
-  async function post(id: string, payload: ReplyPayload): Promise<void> {
-    for (const fate of await enqueue(id, payload)) fate.catch((err: unknown) => log.error("message not delivered", { err }));
+  async function post(id: string, payload: ReplyPayload, kind?: OutboundMessage["kind"]): Promise<void> {
+    for (const fate of await enqueue(id, payload, kind)) fate.catch((err: unknown) => log.error("message not delivered", { err }));
   }
 
   async function closePreview(): Promise<void> {
@@ -132,9 +133,9 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
       preview?.update(applyPrefix(options.prefix(), text));
     },
     notice: (index, text) => post(`${options.runId}:notice:${index}`, { text }),
-    async block(payload) {
+    async block(payload, kind = "block") {
       typing.touch();
-      await post(`${options.runId}:block:${blocks++}`, payload);
+      await post(`${options.runId}:block:${blocks++}`, payload, kind);
     },
     async finals(payloads) {
       const fates: Promise<DeliveryResult>[] = [];
@@ -153,7 +154,7 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
               return result.kind === "replaced" ? { kind: "sent", messageIds: result.messageIds } : undefined;
             }
           : undefined;
-        fates.push(...(await enqueue(isAnswer ? `${options.runId}:final:${answers++}` : `${options.runId}:beside:${others++}`, payload, attempt)));
+        fates.push(...(await enqueue(isAnswer ? `${options.runId}:final:${answers++}` : `${options.runId}:beside:${others++}`, payload, "final", attempt)));
       }
       await closePreview();
       return { done: Promise.all(fates) };

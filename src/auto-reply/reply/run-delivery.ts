@@ -37,7 +37,7 @@ export function createRunDelivery({ sink, typingMode, reasoning, blockReply, sta
     callbacks: {
       blockReply,
       ...(blockReply ? { onBlockReply: (payload: ReplyPayload) => sink.block(payload) } : {}),
-      onToolSummary: (payload) => sink.block(payload),
+      onToolSummary: (payload) => sink.block(payload, "tool"),
       onToolStart(name) {
         status?.tool(name);
         type();

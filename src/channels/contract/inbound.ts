@@ -115,6 +115,13 @@ export interface InboundMessage {
   readonly groupSystemPrompt?: string | undefined;
   /** Skill names that the group's or topic's config allows; undefined means all. */
   readonly skillFilter?: readonly string[] | undefined;
+  /**
+   * What the model reads, where a channel says more about the message than its sender did; it contains `text`, which alone is
+   * searched for commands.
+   */
+  readonly agentText?: string | undefined;
+  /** Set by channels that choose the session themselves (plugins of the older shape). */
+  readonly sessionKey?: string | undefined;
   /** An id that is unique over all chats, where `messageId` is not. */
   readonly messageIdFull?: string | undefined;
   /** The message that opened the thread, and what was said in it before the bot came. */

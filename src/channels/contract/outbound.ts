@@ -27,6 +27,8 @@ export interface OutboundButton {
 export interface OutboundMessage extends OutboundTarget {
   /** Markdown as the model wrote it. */
   readonly text: string;
+  /** What of an answer this is; unset for what is not part of one. */
+  readonly kind?: "tool" | "block" | "final" | undefined;
   readonly media?: readonly OutboundMedia[] | undefined;
   readonly buttons?: readonly (readonly OutboundButton[])[] | undefined;
   readonly channelData?: Readonly<Record<string, unknown>> | undefined;

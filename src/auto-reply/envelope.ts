@@ -93,22 +93,47 @@ export interface EnvelopeInput {
   readonly sender?: string | undefined;
 }
 
+export interface EnvelopeHead {
+  readonly channel: string;
+  readonly from?: string | undefined;
+  readonly host?: string | undefined;
+  readonly ip?: string | undefined;
+  /** Without it no stamp. */
+  readonly atMs?: number | undefined;
+  /** Of the message before, for `+5m`. */
+  readonly previousAtMs?: number | undefined;
+}
+
+export interface EnvelopeFormat {
+  readonly zone: EnvelopeZone;
+  readonly withStamp: boolean;
+  readonly withElapsed: boolean;
+}
+
+export function resolveEnvelopeFormat(cfg: OpenClawConfig): EnvelopeFormat {
+  const defaults = cfg.agents?.defaults;
+  return { zone: resolveEnvelopeZone(cfg), withStamp: defaults?.envelopeTimestamp !== "off", withElapsed: defaults?.envelopeElapsed !== "off" };
+}
+
 /** `[telegram Ann id:42 +5m Mon 2026-11-30 21:08 UTC] text`. */
 export function formatInboundEnvelope(cfg: OpenClawConfig, input: EnvelopeInput): string {
-  const defaults = cfg.agents?.defaults;
-  const elapsed = defaults?.envelopeElapsed !== "off" && input.previousAtMs !== undefined ? formatElapsed(input.atMs - input.previousAtMs) : undefined;
-  const zone = resolveEnvelopeZone(cfg);
-  const stamp =
-    defaults?.envelopeTimestamp === "off" ? undefined
-    : zone.kind === "utc" ? `${zonedParts(input.atMs, "UTC").weekday} ${new Date(input.atMs).toISOString().slice(0, 16)}Z`
-    : formatZonedStamp(input.atMs, zone.kind === "zone" ? zone.name : undefined);
-  const head = [input.channel, input.from, elapsed && `+${elapsed}`, stamp].filter(Boolean).map((part) => headerPart(part as string)).join(" ");
   const body = !input.isDirect && input.sender ? `${headerPart(input.sender)}: ${input.body}` : input.body;
+  return formatEnvelope(resolveEnvelopeFormat(cfg), input, body);
+}
+
+export function formatEnvelope(format: EnvelopeFormat, { channel, from, host, ip, atMs, previousAtMs }: EnvelopeHead, body: string): string {
+  const elapsed = format.withElapsed && atMs !== undefined && previousAtMs !== undefined ? formatElapsed(atMs - previousAtMs) : undefined;
+  const { zone } = format;
+  const stamp =
+    !format.withStamp || atMs === undefined ? undefined
+    : zone.kind === "utc" ? `${zonedParts(atMs, "UTC").weekday} ${new Date(atMs).toISOString().slice(0, 16)}Z`
+    : formatZonedStamp(atMs, zone.kind === "zone" ? zone.name : undefined);
+  const head = [channel, from, elapsed && `+${elapsed}`, host, ip, stamp].filter(Boolean).map((part) => headerPart(part as string)).join(" ");
   return `[${head}] ${body}`;
 }
 
 /** What comes from outside cannot close or fake the header. */
-function headerPart(text: string): string {
+export function headerPart(text: string): string {
   return text.replaceAll("[", "(").replaceAll("]", ")").replace(/\s+/g, " ").trim();
 }
 

@@ -4,7 +4,7 @@ export type { AgentRequest } from "./agent-turn.ts";
 export { createCommandRegistry, type CommandRegistry } from "./commands/registry.ts";
 export type { CommandDefinition, CommandServices } from "./commands/contract.ts";
 export { builtInCommands, buildSkillCommands, createCommandServices, nativeMenu } from "./commands/index.ts";
-export { resolveUserZone } from "./envelope.ts";
+export { formatEnvelope, headerPart, resolveEnvelopeFormat, resolveUserZone, type EnvelopeFormat, type EnvelopeHead, type EnvelopeZone } from "./envelope.ts";
 export { lastChatOf, type ChatAddress } from "./last-chat.ts";
 export { isAbortRequest } from "./abort-words.ts";
 export { stripPromptScaffolding } from "./user-prompt.ts";

@@ -9,8 +9,8 @@ export function inboundMediaDir(stateDir: string): string {
   return join(stateDir, "media", "inbound");
 }
 
-/** Saves bytes as `<name>---<uuid>.<ext>` under `<state>/media/<bucket>` and returns the path. Source: spec channels §2.5. */
-export async function saveMedia(stateDir: string, bucket: "inbound" | "outbound", bytes: Uint8Array, mimeType: string, fileName?: string): Promise<string> {
+/** Saves bytes as `<name>---<uuid>.<ext>` under `<state>/media/<bucket>` (a plain folder name) and returns the path. Source: spec channels §2.5. */
+export async function saveMedia(stateDir: string, bucket: string, bytes: Uint8Array, mimeType: string, fileName?: string): Promise<string> {
   const dir = join(stateDir, "media", bucket);
   await ensureDir(dir);
   const stem = (fileName ?? "").replace(/\.[^.]*$/, "").normalize("NFC").replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._]+/, "").slice(0, 60);

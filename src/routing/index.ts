@@ -1,6 +1,9 @@
+export { normalizeAccountId, normalizeOptionalAccountId } from "./account-id.ts";
+export { resolveRoute } from "./bindings.ts";
 export type { ChatType } from "./types.ts";
 export {
   agentIdOfKey,
+  buildPeerSessionKey,
   canonicalSessionKey,
   DEFAULT_AGENT_ID,
   isCronRunKey,

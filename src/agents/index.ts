@@ -1,9 +1,10 @@
 export { createAgentRuntime, type AgentRuntime, type AgentRuntimeOptions } from "./runtime.ts";
-export type { ExecOverrides, RunRequest } from "./tool-set.ts";
+export type { ExecOverrides, ExtraToolContext, RunRequest } from "./tool-set.ts";
 export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
 export type { GatewayActions } from "./tools/gateway-tool.ts";
 export type { NodeActions } from "./tools/nodes/contract.ts";
-export type { AgentTool } from "./tools/contract.ts";
+export { NO_HOOKS, type AgentHookContext, type AgentHooks, type ModelChange, type PromptChange } from "./hooks.ts";
+export type { AgentTool, ToolResult } from "./tools/contract.ts";
 export type { ExecApprovalActions } from "./tools/exec/approval-run.ts";
 export { ApprovalRequestError, ApprovalsFileError, asDecision, createApprovalRequests, createApprovalsStore, fullFallbacks, showCommand, showOnOneLine } from "./exec-approvals/index.ts";
 export type { ApprovalOutcome, ApprovalRequest, ApprovalRequests, ApprovalsStore, Decision, PendingApproval, ResolvedApproval } from "./exec-approvals/index.ts";

@@ -18,7 +18,13 @@ export interface ToolPolicyInput {
 
 export type ToolVerdict = { readonly kind: "allowed" } | { readonly kind: "removed"; readonly rule: string; readonly explanation?: string | undefined };
 
-type Step = (tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }) => ToolVerdict;
+interface JudgedTool extends ToolNameInfo {
+  readonly ownerOnly?: boolean | undefined;
+  /** Needs to be named by an allow list. */
+  readonly optional?: boolean | undefined;
+}
+
+type Step = (tool: JudgedTool) => ToolVerdict;
 
 const ALLOWED: ToolVerdict = { kind: "allowed" };
 const SANDBOX_ALLOW = ["exec", "process", "read", "write", "edit", "apply_patch", "image", "sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "subagents", "session_status"];
@@ -30,7 +36,7 @@ const LEAF_DENY = ["sessions_list", "sessions_history", "sessions_spawn"];
  * Ten steps, each of which can only narrow what the former left; the verdict names the rule that removed a tool.
  * Source: spec tools-and-automation §2, decisions §7.
  */
-export function judgeTool(input: ToolPolicyInput, tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }): ToolVerdict {
+export function judgeTool(input: ToolPolicyInput, tool: JudgedTool): ToolVerdict {
   for (const step of policySteps(input)) {
     const verdict = step(tool);
     if (verdict.kind === "removed") return verdict;
@@ -54,6 +60,7 @@ function policySteps(input: ToolPolicyInput): Step[] {
   const profileOwner = own?.profile === undefined ? "tools" : `agents.list[${agent.id}].tools`;
   const steps: Step[] = [
     (tool) => ownerStep(input, tool),
+    optionalStep([...(global?.allow ?? []), ...(global?.alsoAllow ?? []), ...(own?.allow ?? []), ...(own?.alsoAllow ?? []), ...(input.group?.allow ?? []), ...(input.group?.alsoAllow ?? [])]),
     profileStep(`${profileOwner}.profile`, own?.profile ?? global?.profile, own?.alsoAllow ?? global?.alsoAllow),
     listStep("tools", global?.allow, global?.deny),
     listStep(`agents.list[${agent.id}].tools`, own?.allow, own?.deny),
@@ -127,12 +134,18 @@ function subagentStep(kind: "leaf" | "inner", lists: { readonly allow?: readonly
   };
 }
 
-function ownerStep(input: ToolPolicyInput, tool: ToolNameInfo & { readonly ownerOnly?: boolean | undefined }): ToolVerdict {
+function ownerStep(input: ToolPolicyInput, tool: JudgedTool): ToolVerdict {
   if (input.isOwner) return ALLOWED;
   if (tool.ownerOnly) return { kind: "removed", rule: "owner only" };
   if (!OWNER_TRUST_TOOLS.includes(tool.name) && tool.mcpServer === undefined) return ALLOWED;
   const granted = [...(input.group?.allow ?? []), ...(input.group?.alsoAllow ?? [])];
   return matchesAnyEntry(granted, tool) ? ALLOWED : { kind: "removed", rule: "sender is not an owner" };
+}
+
+/** Tools that a plugin offers and a person has to ask for. Source: spec plugin-sdk §8. */
+function optionalStep(allowed: readonly string[]): Step {
+  const named = allowed.filter((entry) => entry.trim() !== "*");
+  return (tool) => (tool.optional !== true || matchesAnyEntry(named, tool) ? ALLOWED : { kind: "removed", rule: "optional: name it in tools.alsoAllow" });
 }
 
 function profileStep(rule: string, profile: string | undefined, alsoAllow: readonly string[] | undefined): Step {

@@ -11,14 +11,15 @@ import { contextTokens } from "./pi-embedded-runner/compaction-plan.ts";
 import type { RunnerDeps } from "./pi-embedded-runner/deps.ts";
 import { createLanes, type Lanes } from "./pi-embedded-runner/lanes.ts";
 import { assemblePrompt, createPromptCache } from "./pi-embedded-runner/prompt-assembly.ts";
-import { runEmbeddedPiAgent } from "./pi-embedded-runner/run.ts";
-import { announceCompaction } from "./pi-embedded-runner/run/compaction.ts";
+import { hookContextOf, runEmbeddedPiAgent } from "./pi-embedded-runner/run.ts";
+import { announceCompaction, withCompactionHooks } from "./pi-embedded-runner/run/compaction.ts";
 import { createImageStore } from "./pi-embedded-runner/run/images.ts";
 import { openRunTranscript } from "./pi-embedded-runner/run/open.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { EmbeddedPiRunResult, MessagingSend, SystemPromptReport } from "./pi-embedded-runner/run/types.ts";
 import { createRunRegistry, type ActiveRun, type RunOutcome, type RunRegistry } from "./pi-embedded-runner/runs.ts";
 import { createTranscriptCache } from "./pi-embedded-runner/session-manager-cache.ts";
+import type { AgentHooks, PromptChange } from "./hooks.ts";
 import type { McpService } from "./mcp/service.ts";
 import { loadPi, type PiModules } from "./pi.ts";
 import { createSandboxService, filesToSend } from "./sandbox/index.ts";
@@ -46,6 +47,9 @@ export interface AgentRuntimeOptions extends ToolSources {
   readonly bundledSkillsDir: string;
   readonly messageChannels: () => readonly string[];
   readonly messageToolHints: () => readonly string[];
+  /** Folders of skills that plugins bring. */
+  readonly pluginSkillDirs: () => readonly string[];
+  readonly hooks: AgentHooks;
   /** A background command of a session ended. */
   readonly onJobExit: (sessionKey: string, text: string, slug: string) => void;
   readonly sessions: RunnerDeps["sessions"];
@@ -113,13 +117,13 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     config, models: options.models, pi: () => (pi ??= loadPi()), lanes, transcripts: createTranscriptCache(), clock, log,
     stateDir: options.roots.stateDir, docsDir: options.docsDir, bundledSkillsDir: options.bundledSkillsDir, env: options.env,
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
-    images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
+    pluginSkillDirs: options.pluginSkillDirs, hooks: options.hooks, images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
   };
-  const sandboxes = createSandboxService({ config, roots: options.roots, clock, log, env: options.env, bundledSkillsDir: options.bundledSkillsDir, docsDir: options.docsDir });
+  const sandboxes = createSandboxService({ config, roots: options.roots, clock, log, env: options.env, bundledSkillsDir: options.bundledSkillsDir, pluginSkillDirs: options.pluginSkillDirs, docsDir: options.docsDir });
   const toolSet: ToolSet = createToolSet({ ...options, sandboxes, jobs, loginPath: createLoginPath(options.env), skillEnv: (agentId) => skillEnvironment(config(), () => readSkills(agentId)), pi: () => deps.pi(), mcpTools: () => options.mcp.tools() });
   const agentOf = (id: string): ResolvedAgent => resolveAgent(config(), id, options.roots);
   const readSkills = (agentId: string): Promise<Skill[]> =>
-    loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, env: options.env, config: config(), log });
+    loadSkills({ workspaceDir: agentOf(agentId).workspaceDir, stateDir: options.roots.stateDir, bundledDir: options.bundledSkillsDir, pluginDirs: options.pluginSkillDirs(), env: options.env, config: config(), log });
   const seeded = new Set<string>();
 
   async function ensureAgentWorkspace(agent: ResolvedAgent): Promise<void> {
@@ -137,8 +141,29 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     };
   }
 
-  async function runInLane(request: RunRequest, onBegin: ((run: ActiveRun) => void) | undefined, onAnswer: (result: EmbeddedPiRunResult) => void): Promise<EmbeddedPiRunResult> {
-    await ensureAgentWorkspace(agentOf(request.agentId));
+  /** Plugins may choose another model, before tools and prompt are made for it. Source: spec plugin-sdk §7. */
+  async function askHooks(request: RunRequest): Promise<{ readonly request: RunRequest; readonly promptChange: PromptChange | undefined }> {
+    const { hooks } = options;
+    if (request.prompt === undefined || !hooks.has("before_model_resolve", "before_agent_start")) return { request, promptChange: undefined };
+    const agent = agentOf(request.agentId);
+    const messages = async (): Promise<readonly unknown[]> => {
+      const transcript = await openRunTranscript(deps, await deps.pi(), { agentId: agent.id, sessionKey: request.sessionKey, sessionFile: request.sessionFile, sessionId: request.sessionId, workspaceDir: agent.workspaceDir });
+      try {
+        return transcript.manager.buildSessionContext().messages;
+      } finally {
+        await deps.transcripts.put(request.sessionFile, transcript);
+      }
+    };
+    const change = await hooks.beforeModel(request.prompt, messages, hookContextOf({ ...request, agent }));
+    const { providerOverride, modelOverride } = change;
+    if (providerOverride === undefined && modelOverride === undefined) return { request, promptChange: change.prompt };
+    const model = { provider: providerOverride ?? request.model.provider, modelId: modelOverride ?? request.model.modelId };
+    return { request: { ...request, model, pinnedProfileId: undefined, preferredProfileId: undefined }, promptChange: change.prompt };
+  }
+
+  async function runInLane(asked: RunRequest, onBegin: ((run: ActiveRun) => void) | undefined, onAnswer: (result: EmbeddedPiRunResult) => void): Promise<EmbeddedPiRunResult> {
+    await ensureAgentWorkspace(agentOf(asked.agentId));
+    const { request, promptChange } = await askHooks(asked);
     const run = runs.get(request.runId) ?? runs.begin(request.runId, request.sessionKey);
     onBegin?.(run);
     const sends: MessagingSend[] = [];
@@ -149,7 +174,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     try {
       // Without its sandbox the run ends here, before a model is asked; who stops the run does not wait for it.
       if (sandbox) await Promise.race([sandbox.ready(), once(run.controller.signal)]);
-      const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), removedTools: removed, messagingSends: sends }, {
+      const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), removedTools: removed, messagingSends: sends, promptChange }, {
         messagingSends: sends,
         onSteerable: (steer) => {
           run.steer = steer;
@@ -191,13 +216,13 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       const agent = agentOf(request.agentId);
       return lanes.run(request.sessionKey, "main", async () => {
         const transcript = await openRunTranscript(deps, modules, {
-          sessionKey: request.sessionKey, sessionFile: request.sessionFile, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir,
+          agentId: request.agentId, sessionKey: request.sessionKey, sessionFile: request.sessionFile, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir,
         });
         try {
-          const outcome = await compactEmbeddedPiSessionDirect({
+          const outcome = await withCompactionHooks(options.hooks, transcript.manager, { agentId: agent.id, sessionKey: request.sessionKey, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir }, () => compactEmbeddedPiSessionDirect({
             pi: modules, manager: transcript.manager, prepared, settings: manualCompactionSettings(resolveCompactionSettings(config(), prepared.contextTokens), contextTokens(transcript.manager.getBranch())),
             workspaceDir: agent.workspaceDir, focus: request.focus, signal: request.signal, now: () => clock.now(), log,
-          });
+          }));
           if (outcome.kind === "compacted") await announceCompaction(deps, request.sessionKey, agent.workspaceDir);
           await transcript.flush();
           if (outcome.kind !== "compacted") await deps.transcripts.put(request.sessionFile, transcript);

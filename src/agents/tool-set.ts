@@ -7,7 +7,9 @@ import type { GuardedFetch } from "../infra/guarded-fetch.ts";
 import { resolveAgent, type AgentRoots, type ResolvedAgent } from "../routing/index.ts";
 import type { RunEmbeddedPiAgentParams } from "./pi-embedded-runner/run/params.ts";
 import type { MessagingSend } from "./pi-embedded-runner/run/types.ts";
+import { withToolHooks, type AgentHooks } from "./hooks.ts";
 import { judgeTool } from "./pi-tools.policy.ts";
+import { CORE_TOOL_NAMES } from "./tool-policy.ts";
 import { formatModelRef, type ModelRef, type ModelService } from "./models/types.ts";
 import type { PiModules } from "./pi.ts";
 import { filesToSend, isSessionSandboxed, type SandboxService, type SandboxSession } from "./sandbox/index.ts";
@@ -52,6 +54,17 @@ export interface ExecOverrides {
   readonly node?: string | undefined;
 }
 
+/** What a plugin is told about the run that its tools are for. Source: spec plugin-sdk §8. */
+export interface ExtraToolContext {
+  readonly agentId: string;
+  readonly workspaceDir: string;
+  readonly agentDir: string;
+  readonly sessionKey: string;
+  readonly messageChannel: string | undefined;
+  readonly agentAccountId: string | undefined;
+  readonly sandboxed: boolean;
+}
+
 /** What tools drive in other rooms. */
 export interface ToolSources {
   readonly messageActions: MessageActions;
@@ -64,6 +77,8 @@ export interface ToolSources {
   readonly nodeActions: NodeActions;
   /** How many agents stand above a session; 0 for one that a person speaks with. */
   readonly spawnDepth: (sessionKey: string) => number;
+  /** Tools of plugins and channels for one run; `taken` are names that they may not have. */
+  readonly extraTools: (run: ExtraToolContext, taken: ReadonlySet<string>) => AgentTool[];
   /** For what the model wants from the web. */
   readonly fetch: GuardedFetch;
 }
@@ -75,6 +90,9 @@ export interface ToolSetOptions extends ToolSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly docsDir: string | undefined;
   readonly bundledSkillsDir: string;
+  /** Folders of skills that plugins bring. */
+  readonly pluginSkillDirs: () => readonly string[];
+  readonly hooks: AgentHooks;
   readonly jobs: ProcessJobs;
   /** PATH as the person's login shell has it. */
   readonly loginPath: () => Promise<string | undefined>;
@@ -118,12 +136,18 @@ export function createToolSet(options: ToolSetOptions): ToolSet {
     const sandbox = options.sandboxes.session(agent.id, request.sessionKey);
     const offered: AgentTool[] = [];
     const removed: RemovedTool[] = [];
-    for (const tool of [...buildTools({ options, cfg, agent, request, sandbox }, sends), ...webTools(cfg), ...options.mcpTools()]) {
-      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: sandbox?.settings.mode ?? false, subagent }, { ...tool, ...(tool.source?.kind === "mcp" ? { mcpServer: tool.source.server } : {}) });
+    const own = [...buildTools({ options, cfg, agent, request, sandbox }, sends), ...webTools(cfg), ...options.mcpTools()];
+    const extra = options.extraTools({
+      agentId: agent.id, workspaceDir: agent.workspaceDir, agentDir: agent.agentDir, sessionKey: request.sessionKey, messageChannel: request.channel?.channel, agentAccountId: request.channel?.accountId,
+      sandboxed: sandbox !== undefined,
+    }, new Set([...CORE_TOOL_NAMES, ...own.map(({ name }) => name.toLowerCase())]));
+    const hookContext = { agentId: agent.id, sessionKey: request.sessionKey, sessionId: request.sessionId, workspaceDir: agent.workspaceDir, messageProvider: request.channel?.channel ?? "webchat" };
+    for (const tool of [...own, ...extra]) {
+      const verdict = judgeTool({ config: cfg, agent, model: request.model, isOwner: request.isOwner, group: request.groupPolicy, sandboxed: sandbox?.settings.mode ?? false, subagent }, { ...tool, ...(tool.source?.kind === "mcp" ? { mcpServer: tool.source.server } : {}), ...(tool.source?.kind === "plugin" ? { pluginId: tool.source.pluginId } : {}) });
       if (verdict.kind === "removed") removed.push({ name: tool.name, rule: verdict.rule, explanation: verdict.explanation });
       else if (request.lane === "cron" && NOT_IN_CRON.has(tool.name)) removed.push({ name: tool.name, rule: "not in scheduled runs" });
       else if (sandbox?.settings.workspaceAccess === "ro" && WRITE_TOOLS.has(tool.name)) removed.push({ name: tool.name, rule: "sandbox.workspaceAccess=ro" });
-      else offered.push(tool);
+      else offered.push(withToolHooks(tool, options.hooks, hookContext, () => options.clock.now()));
     }
     return { offered, removed, sandbox };
   };
@@ -143,7 +167,7 @@ function buildTools(context: ToolContext, sends: MessagingSend[]): AgentTool[] {
   const { sessionKey, isOwner, channel } = request;
   const fileAccess = (workspaceOnly: boolean): FileAccess => sandbox?.files ?? createFileAccess({
     workspaceDir: agent.workspaceDir, stateDir: options.roots.stateDir, workspaceOnly,
-    readRoots: [options.bundledSkillsDir, join(options.roots.stateDir, "skills"), join(options.roots.stateDir, "media"), ...(options.docsDir ? [options.docsDir] : [])],
+    readRoots: [options.bundledSkillsDir, ...options.pluginSkillDirs(), join(options.roots.stateDir, "skills"), join(options.roots.stateDir, "media"), ...(options.docsDir ? [options.docsDir] : [])],
   });
   const access = fileAccess(agent.config?.tools?.fs?.workspaceOnly ?? cfg.tools?.fs?.workspaceOnly ?? !isOwner);
   const patch = { ...cfg.tools?.exec?.applyPatch, ...agent.config?.tools?.exec?.applyPatch };

@@ -50,7 +50,7 @@ async function addSkill(root: string, name: string, front: string, body = "Do it
   await writeFile(join(root, name, "SKILL.md"), `---\n${front}\n---\n${body}\n`);
 }
 const load = (config: OpenClawConfig = {}, env: Record<string, string> = {}): Promise<Skill[]> =>
-  loadSkills({ workspaceDir: dir, stateDir: join(home, "state"), bundledDir: join(home, "bundled"), env, config, log: silentLogger });
+  loadSkills({ workspaceDir: dir, stateDir: join(home, "state"), bundledDir: join(home, "bundled"), pluginDirs: [], env, config, log: silentLogger });
 const find = (skills: readonly Skill[], name: string): Skill | undefined => skills.find((skill) => skill.name === name && !skill.source.startsWith("agents-skills-personal"));
 
 describe("skills", () => {

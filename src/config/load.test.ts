@@ -301,7 +301,7 @@ describe("checks", () => {
       pluginIds: new Set(["p"]),
       validatePluginConfig: () => ["a must be a string"],
     };
-    const snapshot = await home.load({ known });
+    const snapshot = await home.load({ known: () => known });
     expect(snapshot.issues.map((issue) => `${issue.path}: ${issue.message}`)).toEqual([
       "plugins.entries.p.config: invalid config: a must be a string",
     ]);

@@ -32,7 +32,7 @@ export interface LoadConfigDeps {
   readonly env: EnvRecord;
   /** Working directory whose `.env` may be read; undefined: none is. */
   readonly cwd?: string | undefined;
-  readonly known?: ConfigKnowledge | undefined;
+  readonly known?: ((config: unknown) => ConfigKnowledge | Promise<ConfigKnowledge>) | undefined;
   /** Asked only when `env.shellEnv` wants it and a name is missing; absent: never. */
   readonly readShellEnv?: ReadShellEnv | undefined;
   /** Version of this program; a file written by a newer one gets a warning. */
@@ -114,7 +114,8 @@ async function evaluate(
   const env = await buildEnv(deps, merged, warnings);
   const substituted = substituteEnv(merged, env.get);
   const resolved = substituted.value as PlainObject;
-  const findings = judge(resolved, deps);
+  const known = (await deps.known?.(resolved)) ?? {};
+  const findings = judge(resolved, deps, known);
   const place = createLocator(document);
   const issues = [
     ...substituted.missing.map((missing) => place(missing.path, missingVariableText(missing))),
@@ -139,7 +140,7 @@ async function evaluate(
     warnings,
     legacyIssues: findings.legacy.map((found) => place(found.path, found.message)),
     includes: includedFiles(document),
-    unusedKeys: findUnusedKeys(resolved).filter((key) => findNode(key.split(".")) !== undefined),
+    unusedKeys: findUnusedKeys(resolved, known.channelIds).filter((key) => findNode(key.split(".")) !== undefined),
     env,
     source: merged,
     document,
@@ -160,7 +161,7 @@ interface Judgement {
 }
 
 /** Legacy keys, schema and semantic checks of a resolved configuration. */
-function judge(resolved: PlainObject, deps: LoadConfigDeps): Judgement {
+function judge(resolved: PlainObject, deps: LoadConfigDeps, known: ConfigKnowledge): Judgement {
   const issues: Finding[] = [];
   const warnings: Finding[] = [];
   const legacy = findLegacyKeys(resolved);
@@ -174,7 +175,7 @@ function judge(resolved: PlainObject, deps: LoadConfigDeps): Judgement {
     if (at && isLegacy(at)) continue;
     (at && !found.isSecurityRelevant ? warnings : issues).push({ path: found.path, message: found.message, at });
   }
-  for (const found of checkSemantics(resolved, deps.paths, deps.known ?? {}))
+  for (const found of checkSemantics(resolved, deps.paths, known))
     (found.severity === "error" ? issues : warnings).push(found);
   if (getAtPath(resolved, ["gateway", "token"]) !== undefined) {
     warnings.push({ path: ["gateway", "token"], message: "gateway.token is ignored; the key is gateway.auth.token" });

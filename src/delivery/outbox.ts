@@ -22,7 +22,7 @@ export type DeliveryResult =
   | { readonly kind: "failed"; readonly reason: string };
 
 /** Another way to make the first try, e.g. turning a preview into the message; undefined means: send it as usual. */
-export type FirstAttempt = () => Promise<SendOutcome | undefined>;
+export type FirstAttempt = (text: string) => Promise<SendOutcome | undefined>;
 
 /** Sends one message through a channel; undefined when the channel is not there (yet). */
 export type ChannelSend = (channel: string, message: OutboundMessage, options: SendOptions) => Promise<SendOutcome> | undefined;
@@ -44,6 +44,8 @@ export interface Outbox {
   textsOf(idPrefix: string): string[];
   /** Takes up what an earlier process left. */
   resume(): void;
+  /** Resolves when nothing that answers this inbox row is being sent any more. */
+  whenSettled(inboxId: string): Promise<void>;
   countOpen(): number;
   /** Rows that were given up, newest first. */
   failures(limit: number): { id: string; channel: string; to: string; reason: string; atMs: number }[];
@@ -76,6 +78,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const stopped = new AbortController();
   const inOrder = createKeyedQueue();
   const running = new Map<string, Promise<DeliveryResult>>();
+  /** Running sends by the inbox row that they answer. */
+  const answering = new Map<string, Set<Promise<DeliveryResult>>>();
   const insert = journal.statement(
     "INSERT OR IGNORE INTO outbox (id, seq, channel, account, target, run_id, inbox_id, message, state, next_at, expires_at, created_at) VALUES (?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM outbox), ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)",
   );
@@ -116,10 +120,22 @@ export function createOutbox(options: OutboxOptions): Outbox {
     // One chat gets its messages in their order.
     const work = inOrder(`${request.channel}|${request.message.accountId}|${request.message.to}`, () => process(row));
     running.set(request.id, work);
+    track(request.inboxId, work);
     void work
       .catch((err: unknown) => log.error("outbox row failed", { id: request.id, err }))
       .finally(() => running.delete(request.id));
     return work;
+  }
+
+  function track(inboxId: string | undefined, work: Promise<DeliveryResult>): void {
+    if (inboxId === undefined) return;
+    const works = answering.get(inboxId) ?? new Set();
+    answering.set(inboxId, works.add(work));
+    const done = (): void => {
+      works.delete(work);
+      if (works.size === 0) answering.delete(inboxId);
+    };
+    work.then(done, done);
   }
 
   async function process(row: Row): Promise<DeliveryResult> {
@@ -166,7 +182,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     try {
       const first = row.firstAttempt;
       row.firstAttempt = undefined;
-      const special = await first?.();
+      const special = await first?.(request.message.text);
       if (special) return special;
       const sending = options.send(request.channel, request.message, {
         signal: stopped.signal,
@@ -223,6 +239,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
       for (const row of journal.statement("SELECT * FROM outbox WHERE state NOT IN ('sent', 'failed') ORDER BY seq").all()) {
         enqueue(toRow(row)).catch((err: unknown) => log.error("outbox row failed", { id: row["id"], err }));
       }
+    },
+    async whenSettled(inboxId) {
+      for (let works = answering.get(inboxId); works; works = answering.get(inboxId)) await Promise.allSettled(works);
     },
     countOpen: () => Number(journal.statement("SELECT COUNT(*) AS n FROM outbox WHERE state NOT IN ('sent', 'failed')").get()?.["n"] ?? 0),
     failures(limit) {

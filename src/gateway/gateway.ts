@@ -6,6 +6,7 @@ import { createAgentRuntime, createMcpService, createModelService, type AgentEve
 import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
 import { createBrowserService, type BrowserServiceOptions } from "../browser/index.ts";
 import { createCanvasCapabilities } from "../canvas/index.ts";
+import type { ChannelPlugin } from "../channels/contract/index.ts";
 import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
 import { createTelegramPlugin } from "../channels/telegram/index.ts";
 import { createConfigOverrides, createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
@@ -19,6 +20,7 @@ import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { createNodeRegistry } from "../nodes/index.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
+import { createAgentHooks, guardProcess, hookOutbox, tellSent } from "../plugins/index.ts";
 import { expandPath, listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
@@ -28,6 +30,7 @@ import { createGatewayActions } from "./gateway-actions.ts";
 import { createHealthService } from "./health.ts";
 import { createGatewayExecApprovals } from "./exec-approvals/index.ts";
 import { createGatewayCron, cronActions } from "./cron.ts";
+import { createGatewayPlugins, openPluginCatalog } from "./plugins.ts";
 import { createGatewayHeartbeats } from "./heartbeats.ts";
 import { createChatCompletionsSurface } from "./http/v1-chat.ts";
 import { createModelsSurface } from "./http/v1-models.ts";
@@ -148,6 +151,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       : []),
   ], { subsystem: "gateway" });
 
+  const roots: AgentRoots = { stateDir: paths.stateDir, workspaceDir: paths.defaultWorkspace };
   // Config: the last good one for every reader.
   const source: ConfigSource = await openConfig();
   const base = source.current;
@@ -176,7 +180,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function openConfig(): Promise<ConfigSource> {
-    const deps = { paths, env, version: options.version, log: log.child({ subsystem: "config" }) };
+    const known = openPluginCatalog({ env, stateDir: paths.stateDir, packageRoot: options.packageRoot, roots, clock });
+    const deps = { paths, env, version: options.version, log: log.child({ subsystem: "config" }), known: (config: unknown) => known.knowledge(config) };
     const opened = createConfigSource({ ...deps, initial: options.snapshot, channelRules: () => channelRules() });
     await ensureInitialConfig(opened.snapshot(), opened.writer);
     await opened.reload();
@@ -198,7 +203,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   async function boot(): Promise<Gateway> {
     const journal = takeJournal(paths.stateDir);
     cleanups.push(() => journal.close());
-    const roots: AgentRoots = { stateDir: paths.stateDir, workspaceDir: paths.defaultWorkspace };
     const systemEvents = createSystemEvents(journal, clock);
     const history = createPendingHistory(journal);
     const inbox = createInbox(journal, clock);
@@ -216,22 +220,32 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const chats = createEmitter<ChatEvent>((err) => log.error("chat event listener failed", { err }));
     const restarts = createEmitter<string>((err) => log.error("restart listener failed", { err }));
     const registry = createCommandRegistry(builtInCommands(), {
+      plugins: () => plugins.commands(),
       loadSkills: async (agentId, taken) => buildSkillCommands(await agents.skills(agentId), taken),
     });
     let conversation: Conversation;
     let ws: WsServer;
+    const routes = createPluginRoutes();
+    const plugins = createGatewayPlugins({
+      config, env, stateDir: paths.stateDir, packageRoot: options.packageRoot, roots, clock, log: log.child({ subsystem: "gateway/plugins" }), routes, inbox, version: options.version,
+      conversation: () => conversation, outbox: () => outbox, channels: () => manager, router: () => router, context: () => context,
+      isOwner: (channel, accountId, senderId) => isOwnerId(channels?.find(channel), ownerIdsOf(config(), channels?.find(channel), accountId), channel, senderId),
+      loadSdk: () => import("../plugin-sdk/index.ts"), createRuntime: async () => ({ version: options.version }),
+    });
+    cleanups.push(guardProcess(log.child({ subsystem: "gateway/plugins" }), (pluginId, text) => plugins.service.report(pluginId, text)));
 
     const models = createModelService({
       config, env, stateDir: paths.stateDir, agentDir: (id) => resolveAgent(config(), id, roots).agentDir, clock, log: log.child({ subsystem: "models" }),
       probeLocalhost: env["OPENCLAW_SKIP_LOCAL_MODELS"] !== "1",
     });
-    const outbox = createOutbox({
+    const outbox = hookOutbox(createOutbox({
       journal, clock, log: log.child({ subsystem: "delivery" }),
       send: (channel, message, sendOptions) => channels?.find(channel)?.outbound?.send(config(), message, sendOptions),
       onSettled: (request, result) => {
         if (result.kind === "sent") channels?.noteOutbound(request.channel, request.message.accountId);
+        tellSent(plugins.service.hooks, request, result);
       },
-    });
+    }), plugins.service.hooks);
     const mcp = createMcpService({ config, clock, log: log.child({ subsystem: "mcp" }), version: options.version });
     cleanups.push(() => mcp.close());
     const browser = createBrowserService({ config, env, stateDir: paths.stateDir, clock, log: log.child({ subsystem: "browser" }), allowOrigins: options.fetchAllowOrigins ?? [], launch: options.browserLaunch });
@@ -244,6 +258,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       config, models, mcp, browser, roots, clock, log: log.child({ subsystem: "agent" }), env,
       docsDir: existing(join(options.packageRoot, "docs", "en")), bundledSkillsDir: env["OPENCLAW_BUNDLED_SKILLS_DIR"] ?? join(options.packageRoot, "skills"),
       messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch, clock, log: log.child({ subsystem: "agent" }), sessions, waitIdle: (key, ms) => agents.runs.waitIdle(key, ms) }),
+      pluginSkillDirs: () => plugins.service.skillDirs(), hooks: createAgentHooks(plugins.service.hooks), extraTools: (run, taken) => plugins.tools(run, taken),
       messageChannels: () => (channels?.plugins ?? []).map((plugin) => plugin.id),
       messageToolHints: () => (channels?.plugins ?? []).flatMap((plugin) => plugin.agentPrompt?.messageToolHints(config()) ?? []),
       statusSource: {
@@ -303,7 +318,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
       version: options.version,
     });
-    const routes = createPluginRoutes();
     const channelsOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
     channels = createChannelManager({
       channels: [{ plugin: createTelegramPlugin({ env, log: log.child({ subsystem: "channels/telegram" }) }), origin: "builtin", provider: "telegram" }],
@@ -479,8 +493,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       // What the ingress gate asks a store must be in memory before the first message.
       // One that cannot be read has said so; each turn in it says it to its sender, and the rest of the gateway works.
       for (const id of listAgentIds(config())) await sessions.storeFor(id).refresh().catch(() => undefined);
+      await plugins.load();
       // Menus of platforms offer skills too.
       await registry.refreshSkills(resolveDefaultAgentId(config())).catch((err: unknown) => log.warn("skills not read", { err }));
+      await plugins.service.startServices();
       if (!channelsOff) await manager.startAll();
       models.startProbes();
       await conversation.replay();
@@ -488,6 +504,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       heartbeats.start();
       await cron.start();
+      void plugins.service.hooks.notify("gateway_start", { port: boundPort }, { port: boundPort });
       phase = "ready";
       const choice = await models.selectDefault(resolveDefaultAgentId(config()));
       log.info("ready", { model: `${choice.ref.provider}/${choice.ref.modelId}`, reason: choice.reason });
@@ -519,6 +536,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         phase = "draining";
         stopping.abort();
         log.info(reason === "restart" ? "restarting" : "stopping");
+        await plugins.service.hooks.notify("gateway_stop", { reason: "gateway stopping" }, { port: boundPort });
+        await plugins.service.stopServices();
         await manager.stopAll().catch((err: unknown) => log.error("channels not stopped", { err }));
         cron.quiesce();
         const subagentsStopped = subagents.stop();
@@ -551,6 +570,16 @@ function overlay(cfg: OpenClawConfig, overrides: GatewayOverrides | undefined): 
     ...(tailscale === undefined ? {} : { tailscale: { ...cfg.gateway?.tailscale, mode: tailscale } }),
   };
   return { ...cfg, gateway: gateway as OpenClawConfig["gateway"] };
+}
+
+/** For channels that gate for themselves: only who is named, never `*`. */
+function isOwnerId(plugin: ChannelPlugin | undefined, ownerIds: readonly string[], channel: string, senderId: string): boolean {
+  const plain = (entry: string): string => {
+    const own = entry.trim().toLowerCase().startsWith(`${channel}:`) ? entry.trim().slice(channel.length + 1) : entry.trim();
+    return plugin?.security?.normalizeEntry(own) ?? own.toLowerCase();
+  };
+  const id = plain(senderId);
+  return id !== "" && ownerIds.some((entry) => entry.trim() !== "*" && plain(entry) === id);
 }
 
 function ownerIdsOf(cfg: OpenClawConfig, plugin: { id: string; config: { resolveAccount(cfg: OpenClawConfig, id: string): unknown; resolveAllowFrom?(account: unknown): readonly string[] } } | undefined, accountId: string): readonly string[] {

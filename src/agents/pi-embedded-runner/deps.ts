@@ -2,6 +2,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import type { Clock } from "../../infra/clock.ts";
 import type { Logger } from "../../infra/log.ts";
 import type { SessionService } from "../../sessions/index.ts";
+import type { AgentHooks } from "../hooks.ts";
 import type { ModelService } from "../models/types.ts";
 import type { PiModules } from "../pi.ts";
 import type { SkillsWatcher } from "../skills/index.ts";
@@ -27,6 +28,9 @@ export interface RunnerDeps {
   /** Ids of the channels that the message tool can reach. */
   readonly messageChannels: () => readonly string[];
   readonly messageToolHints: () => readonly string[];
+  /** Folders of skills that plugins bring. */
+  readonly pluginSkillDirs: () => readonly string[];
+  readonly hooks: AgentHooks;
   readonly images: ImageStore;
   readonly skillsWatcher: SkillsWatcher;
   /** What sessions.json says of a conversation. */

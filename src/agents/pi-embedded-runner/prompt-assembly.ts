@@ -81,7 +81,7 @@ export async function assemblePrompt(
   const cfg = deps.config();
   const { agent } = params;
   const cacheKey = `${params.sessionId}|${params.skillFilter?.join(",") ?? ""}|${params.includeMemory}`;
-  const roots: SkillRoots = { workspaceDir: agent.workspaceDir, stateDir: deps.stateDir, bundledDir: deps.bundledSkillsDir, env: deps.env, config: cfg, log: deps.log };
+  const roots: SkillRoots = { workspaceDir: agent.workspaceDir, stateDir: deps.stateDir, bundledDir: deps.bundledSkillsDir, pluginDirs: deps.pluginSkillDirs(), env: deps.env, config: cfg, log: deps.log };
   const skillsVersion = cfg.skills?.load?.watch === false ? 0 : deps.skillsWatcher.version(agent.workspaceDir, changingSkillDirs(roots), cfg.skills?.load?.watchDebounceMs);
   const known = cache.get(cacheKey);
   let parts = known;

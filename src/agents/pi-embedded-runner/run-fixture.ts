@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { NO_HOOKS } from "../hooks.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AssistantMessageEventStream, Context, Model, Api } from "@mariozechner/pi-ai";
@@ -96,7 +97,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
   const models: ModelService = { ...service, prepare: async () => prepared };
   const deps = (): RunnerDeps => ({
     config: () => options.config ?? {}, models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts, clock, log: silentLogger,
-    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images, skillsWatcher, stuckMs: 5000,
+    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), pluginSkillDirs: () => [], hooks: NO_HOOKS, env: {}, messageChannels: () => [], messageToolHints: () => [], images, skillsWatcher, stuckMs: 5000,
     sessions: {
       get: async () => entry,
       update: async (_key: string, patch: SessionPatch) => Object.assign(entry, patch),

@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { NO_HOOKS } from "../hooks.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -34,7 +35,7 @@ async function world(stuckMs: number): Promise<World> {
       const models: ModelService = { ...service, prepare: async (ref, agentId) => ({ ...(await service.prepare({ provider: "offline", modelId: "guide" }, agentId)), ref, stream }) };
       const deps: RunnerDeps = {
         config: () => ({}), models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts: createTranscriptCache(), clock, log: silentLogger,
-        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), env: {}, messageChannels: () => [], messageToolHints: () => [], images: createImageStore(), skillsWatcher: { version: () => 0, close: () => undefined }, stuckMs,
+        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), pluginSkillDirs: () => [], hooks: NO_HOOKS, env: {}, messageChannels: () => [], messageToolHints: () => [], images: createImageStore(), skillsWatcher: { version: () => 0, close: () => undefined }, stuckMs,
         sessions: { get: async () => undefined, update: async (_key, patch) => ({ sessionId: "s", updatedAt: 0, ...patch }) as never }, onCompacted: () => undefined,
       };
       const params: RunEmbeddedPiAgentParams = {

@@ -1,6 +1,7 @@
 import { sleep } from "../../infra/backoff.ts";
 import { errorText } from "../../infra/errors.ts";
 import { endsSoonAfter, OverdueError } from "../../infra/overdue.ts";
+import type { AgentHookContext } from "../hooks.ts";
 import { formatModelRef, ModelError, type FailoverReason, type ModelRef, type PreparedModel, type ThinkLevel } from "../models/types.ts";
 import type { AssistantText } from "../pi-embedded-subscribe.ts";
 import { classifyFailoverReason, errorKindOf, FailoverError, friendlyErrorText, isTransientReason, nextThinkLevel, retryAfterMs } from "../pi-embedded-helpers.ts";
@@ -78,6 +79,10 @@ function silencedWhen(params: RunEmbeddedPiAgentParams, isSilent: () => boolean)
   };
 }
 
+export function hookContextOf(params: Pick<RunEmbeddedPiAgentParams, "sessionKey" | "sessionId" | "agent" | "channel">): AgentHookContext {
+  return { agentId: params.agent.id, sessionKey: params.sessionKey, sessionId: params.sessionId, workspaceDir: params.agent.workspaceDir, messageProvider: params.channel?.channel ?? "webchat" };
+}
+
 type Step = { readonly kind: "done" } | { readonly kind: "next-profile" } | { readonly kind: "next-model" } | { readonly kind: "again" };
 
 class Run {
@@ -109,6 +114,10 @@ class Run {
   fallback: RunFallback | undefined;
   current: PreparedModel | undefined;
   transcript: OpenTranscript | undefined;
+  /** What is asked, with what plugins have put before it. */
+  prompt: string | undefined;
+  /** A system prompt of a plugin's, for this run. */
+  ownSystemPrompt: string | undefined;
 
   constructor(deps: RunnerDeps, pi: PiModules, cache: PromptCache, params: RunEmbeddedPiAgentParams, hooks: RunHooks, signal: AbortSignal, timedOut: () => boolean, startedAt: number) {
     this.deps = deps;
@@ -120,6 +129,7 @@ class Run {
     this.timedOut = timedOut;
     this.startedAt = startedAt;
     this.thinking = params.thinking;
+    this.prompt = params.prompt;
     this.promptPending = params.prompt !== undefined;
   }
 
@@ -136,10 +146,11 @@ class Run {
     const { params, deps } = this;
     params.onAgentEvent({ stream: "lifecycle", data: { phase: "start", startedAt: this.startedAt } });
     const { sessionFile, sessionId } = params;
-    const transcript = await openRunTranscript(deps, this.pi, { sessionKey: params.sessionKey, sessionFile, sessionId, workspaceDir: params.agent.workspaceDir });
+    const transcript = await openRunTranscript(deps, this.pi, { agentId: params.agent.id, sessionKey: params.sessionKey, sessionFile, sessionId, workspaceDir: params.agent.workspaceDir });
     this.transcript = transcript;
     this.compaction = createRunCompaction({ deps, pi: this.pi, params, transcript, signal: this.signal });
     try {
+      await this.#askPromptHooks(transcript);
       const leafBefore = this.promptPending ? beginRun(deps, transcript, params) : transcript.manager.getLeafId();
       await this.#tryModels(transcript);
       await transcript.flush();
@@ -147,6 +158,7 @@ class Run {
       const finished = this.#finish();
       const discarded = this.#discard(transcript, leafBefore, finished);
       const result = discarded ? { ...finished, meta: { ...finished.meta, discarded } } : finished;
+      this.#tellHooks(transcript, result);
       this.hooks.onAnswer?.(result);
       if (discarded) await transcript.flush();
       else await this.#afterwards(transcript);
@@ -155,6 +167,28 @@ class Run {
       // After a compaction the file is read anew: what came before it need not stay in memory.
       if (!transcript.isAbandoned() && this.compaction?.count() === 0) await deps.transcripts.put(sessionFile, transcript);
     }
+  }
+
+  async #askPromptHooks({ manager }: OpenTranscript): Promise<void> {
+    const { params, deps, prompt } = this;
+    if (prompt === undefined || (params.promptChange === undefined && !deps.hooks.has("before_prompt_build"))) return;
+    const { systemPrompt, prependContext } = await deps.hooks.beforePrompt({ prompt, messages: manager.buildSessionContext().messages }, params.promptChange, hookContextOf(params));
+    this.ownSystemPrompt = systemPrompt;
+    if (prependContext !== undefined) this.prompt = `${prependContext}\n\n${prompt}`;
+  }
+
+  /** Plugins that look on hear how it ended; nobody waits for them. */
+  #tellHooks({ manager }: OpenTranscript, { meta }: EmbeddedPiRunResult): void {
+    const { hooks } = this.deps;
+    if (!hooks.has("agent_end", "llm_output")) return;
+    const ctx = hookContextOf(this.params);
+    const { messages } = manager.buildSessionContext();
+    hooks.notify("agent_end", { messages, success: meta.error === undefined && !meta.aborted, error: meta.error?.message, durationMs: meta.durationMs }, ctx);
+    const { input, output, cacheRead, cacheWrite, total } = meta.agentMeta.usage;
+    hooks.notify("llm_output", {
+      runId: this.params.runId, sessionId: this.params.sessionId, provider: meta.agentMeta.provider, model: meta.agentMeta.model, assistantTexts: this.texts.map(({ text }) => text),
+      lastAssistant: messages.findLast(({ role }) => role === "assistant"), usage: { input, output, cacheRead, cacheWrite, total },
+    }, ctx);
   }
 
   /** Leaves the turn as a branch of its own when nobody needs to know of it: the conversation goes on from before it. */
@@ -252,12 +286,20 @@ class Run {
 
   async #attempt(transcript: OpenTranscript, prepared: PreparedModel): Promise<Step> {
     const { deps, params } = this;
-    const { systemPrompt, report } = await assemblePrompt(deps, { ...params, thinking: this.thinking }, params.tools, prepared, this.cache, "run");
+    const { systemPrompt: built, report } = await assemblePrompt(deps, { ...params, thinking: this.thinking }, params.tools, prepared, this.cache, "run");
+    const systemPrompt = this.ownSystemPrompt ?? built;
+    const prompt = this.promptPending ? this.prompt : undefined;
     this.report = report;
+    if (deps.hooks.has("llm_input")) {
+      deps.hooks.notify("llm_input", {
+        runId: params.runId, sessionId: params.sessionId, provider: prepared.ref.provider, model: prepared.ref.modelId, systemPrompt, prompt: prompt ?? "",
+        historyMessages: transcript.manager.buildSessionContext().messages, imagesCount: 0,
+      }, hookContextOf(params));
+    }
     this.systemPrompt = systemPrompt;
     const result = await runEmbeddedAttempt({
       deps, pi: this.pi, params, prepared, transcript, systemPrompt, thinking: this.thinking, signal: this.signal,
-      prompt: this.promptPending ? params.prompt : undefined, onSteerable: this.hooks.onSteerable, onPartial: this.hooks.onPartial,
+      prompt, onSteerable: this.hooks.onSteerable, onPartial: this.hooks.onPartial,
     });
     this.promptPending = false;
     this.#count(result, prepared);

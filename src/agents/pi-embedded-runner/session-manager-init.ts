@@ -46,7 +46,11 @@ export interface OpenTranscriptOptions {
   readonly budgetChars: number;
   readonly nowMs: number;
   readonly log: Logger;
+  /** What is written instead of a message; undefined: nothing is. */
+  beforeWrite?(message: TranscriptEntryMessage): TranscriptEntryMessage | undefined;
 }
+
+type TranscriptEntryMessage = Parameters<SessionManager["appendMessage"]>[0];
 
 /**
  * Opens a transcript for a run: checks the header (a torn one is rebuilt from a copy, every parsable line kept), reads
@@ -106,6 +110,26 @@ export async function openTranscript(pi: PiModules, options: OpenTranscriptOptio
     waiting.get(entry.message)?.(done);
     waiting.delete(entry.message);
   };
+
+  const { beforeWrite } = options;
+  if (beforeWrite) {
+    const appendMessage = manager.appendMessage.bind(manager);
+    const settle = (message: object, done: Promise<void>): void => {
+      written.set(message, done);
+      waiting.get(message)?.(done);
+      waiting.delete(message);
+    };
+    manager.appendMessage = (message) => {
+      const kept = beforeWrite(message);
+      if (!kept) {
+        settle(message, Promise.resolve());
+        return manager.getLeafId() ?? "";
+      }
+      const id = appendMessage(kept);
+      if (kept !== message) settle(message, written.get(kept) ?? Promise.resolve());
+      return id;
+    };
+  }
 
   return {
     manager,

@@ -22,7 +22,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 function session(sandbox: AgentsDefaultsSandboxConfig, env: Readonly<Record<string, string>> = { PATH: process.env["PATH"] ?? "", OPENCLAW_SANDBOX_BACKEND: "bwrap", OPENAI_API_KEY: "canary" }): SandboxSession {
   const service = createSandboxService({
     config: () => ({ agents: { defaults: { workspace: join(dir, "ws"), sandbox: { mode: "all", ...sandbox } } } }),
-    roots: { stateDir: join(dir, "state"), workspaceDir: join(dir, "ws") }, clock: { now: () => Date.now() }, log: silentLogger, env, bundledSkillsDir: join(dir, "skills"), docsDir: undefined,
+    roots: { stateDir: join(dir, "state"), workspaceDir: join(dir, "ws") }, clock: { now: () => Date.now() }, log: silentLogger, env, bundledSkillsDir: join(dir, "skills"), pluginSkillDirs: () => [], docsDir: undefined,
   });
   return service.session("main", "agent:main:main") as SandboxSession;
 }
@@ -87,7 +87,7 @@ describe("the choice of what isolates", () => {
   it("a workspace that holds the gateway's own state is not shown", async () => {
     const service = createSandboxService({
       config: () => ({ agents: { defaults: { workspace: dir, sandbox: { mode: "all", workspaceAccess: "rw" } } } }),
-      roots: { stateDir: join(dir, "state"), workspaceDir: dir }, clock: { now: () => Date.now() }, log: silentLogger, env: { PATH: join(dir, "bin") }, bundledSkillsDir: dir, docsDir: undefined,
+      roots: { stateDir: join(dir, "state"), workspaceDir: dir }, clock: { now: () => Date.now() }, log: silentLogger, env: { PATH: join(dir, "bin") }, bundledSkillsDir: dir, pluginSkillDirs: () => [], docsDir: undefined,
     });
     await expect(service.session("main", "agent:main:main")?.ready()).rejects.toThrow(process.platform === "linux" ? "holds the gateway's own state" : "no docker command");
   });

@@ -27,6 +27,8 @@ export interface SandboxServiceOptions {
   readonly log: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly bundledSkillsDir: string;
+  /** Folders of skills that plugins bring. */
+  readonly pluginSkillDirs: () => readonly string[];
   readonly docsDir: string | undefined;
 }
 
@@ -83,7 +85,7 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
   async function refreshSkills({ settings, slug, mounts }: SandboxPlan, agent: ResolvedAgent): Promise<void> {
     const copyDir = mounts[0]?.source;
     if (settings.workspaceAccess === "rw" || copyDir === undefined) return;
-    const all = await loadSkills({ workspaceDir: agent.workspaceDir, stateDir: roots.stateDir, bundledDir: options.bundledSkillsDir, env, config: config(), log });
+    const all = await loadSkills({ workspaceDir: agent.workspaceDir, stateDir: roots.stateDir, bundledDir: options.bundledSkillsDir, pluginDirs: options.pluginSkillDirs(), env, config: config(), log });
     const filter = agent.config?.skills;
     const skills = all.filter((skill) => skill.eligible && (filter === undefined || filter.includes(skill.name)));
     const signature = skills.map((skill) => `${skill.name}\0${skill.filePath}\0${skill.description}`).join("\n");
@@ -121,7 +123,7 @@ export function createSandboxService(options: SandboxServiceOptions): SandboxSer
             return [...mounts, ...binds];
           },
           // Received files have names that nobody guesses: who names one was told of it.
-          readRoots: [join(roots.stateDir, "media"), options.bundledSkillsDir, join(roots.stateDir, "skills"), join(agent.workspaceDir, "skills"), ...(options.docsDir === undefined ? [] : [options.docsDir])],
+          readRoots: [join(roots.stateDir, "media"), options.bundledSkillsDir, ...options.pluginSkillDirs(), join(roots.stateDir, "skills"), join(agent.workspaceDir, "skills"), ...(options.docsDir === undefined ? [] : [options.docsDir])],
         }),
       };
     },

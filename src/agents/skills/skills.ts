@@ -37,6 +37,8 @@ export interface SkillRoots {
   readonly workspaceDir: string;
   readonly stateDir: string;
   readonly bundledDir: string;
+  /** Folders of skills that plugins bring. */
+  readonly pluginDirs: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: OpenClawConfig;
   readonly log: Logger;
@@ -50,9 +52,9 @@ const MAX_PROMPT_CHARS = 30_000;
 
 type SkillSource = readonly [dir: string, source: string];
 
-function skillSources({ config, bundledDir, stateDir, workspaceDir }: Pick<SkillRoots, "config" | "bundledDir" | "stateDir" | "workspaceDir">): SkillSource[] {
+function skillSources({ config, bundledDir, pluginDirs, stateDir, workspaceDir }: Pick<SkillRoots, "config" | "bundledDir" | "pluginDirs" | "stateDir" | "workspaceDir">): SkillSource[] {
   return [
-    ...(config.skills?.load?.extraDirs ?? []).map((dir): SkillSource => [dir, "openclaw-extra"]),
+    ...[...(config.skills?.load?.extraDirs ?? []), ...pluginDirs].map((dir): SkillSource => [dir, "openclaw-extra"]),
     [bundledDir, "openclaw-bundled"],
     [join(stateDir, "skills"), "openclaw-managed"],
     [join(homedir(), ".agents", "skills"), "agents-skills-personal"],

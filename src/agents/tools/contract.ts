@@ -25,6 +25,8 @@ export interface AgentTool {
   readonly description: string;
   readonly parameters: TSchema;
   readonly ownerOnly?: boolean | undefined;
+  /** Offered only when an allow list names it, its plugin or `group:plugins`. */
+  readonly optional?: boolean | undefined;
   readonly source?: { readonly kind: "core" } | { readonly kind: "plugin"; readonly pluginId: string } | { readonly kind: "mcp"; readonly server: string } | undefined;
   /** Renames aliases, parses stringified values; unknown keys may stay, they are dropped. */
   prepare?(args: Record<string, unknown>): Record<string, unknown>;

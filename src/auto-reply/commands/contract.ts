@@ -98,7 +98,7 @@ export interface Directive {
   hint(args: string, command: CommandContext): Promise<RunHints | string>;
 }
 
-export type CommandCategory = "session" | "options" | "status" | "management" | "skills";
+export type CommandCategory = "session" | "options" | "status" | "management" | "skills" | "plugins";
 
 export interface CommandDefinition {
   readonly name: string;
@@ -110,6 +110,8 @@ export interface CommandDefinition {
   readonly acceptsArgs: boolean;
   readonly groupsOnly?: boolean | undefined;
   readonly ownerOnly?: boolean | undefined;
+  /** Runs for senders without command rights too; it looks at them itself. */
+  readonly openToAll?: boolean | undefined;
   /** Offered in native menus. */
   readonly native: boolean;
   /** Whether lists and menus show it under this configuration; default yes. A hidden command still answers. */

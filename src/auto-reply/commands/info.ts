@@ -2,7 +2,7 @@ import type { CommandCategory, CommandContext, CommandDefinition, CommandResult 
 import { reply } from "./contract.ts";
 import { contextText } from "./context-text.ts";
 
-const TITLES: Readonly<Record<CommandCategory, string>> = { session: "Session", options: "Options", status: "Status", management: "Management", skills: "Skills" };
+const TITLES: Readonly<Record<CommandCategory, string>> = { session: "Session", options: "Options", status: "Status", management: "Management", skills: "Skills", plugins: "Plugins" };
 const MAX_SKILLS_IN_HELP = 12;
 
 function line(command: CommandDefinition): string {

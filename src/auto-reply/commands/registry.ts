@@ -28,6 +28,8 @@ export interface CommandRegistry {
 }
 
 export interface RegistryOptions {
+  /** Commands of plugins; they come before the core's. */
+  plugins?(): readonly CommandDefinition[];
   /** The skills of an agent as commands; `taken` names are the core's. */
   loadSkills?(agentId: string, taken: ReadonlySet<string>): Promise<readonly CommandDefinition[]>;
 }
@@ -43,6 +45,8 @@ export function createCommandRegistry(list: readonly CommandDefinition[], option
   const inline = inlinePattern(byName);
 
   function find(name: string, agentId: string | undefined): CommandDefinition | undefined {
+    const foreign = options.plugins?.().find((command) => command.name === name);
+    if (foreign) return foreign;
     // Menus of some platforms have no hyphen.
     const own = byName.get(name) ?? byName.get(name.replaceAll("_", "-"));
     if (own) return own;
@@ -51,7 +55,7 @@ export function createCommandRegistry(list: readonly CommandDefinition[], option
   }
 
   return {
-    listed: (cfg, agentId) => [...list.filter((command) => command.listed?.(cfg) ?? true), ...(skills.get(agentId) ?? [])],
+    listed: (cfg, agentId) => [...list.filter((command) => command.listed?.(cfg) ?? true), ...(options.plugins?.() ?? []), ...(skills.get(agentId) ?? [])],
     directive(word) {
       const command = byName.get(word);
       return command?.directive && command;
@@ -69,7 +73,11 @@ export function createCommandRegistry(list: readonly CommandDefinition[], option
       const command = find(word[1].toLowerCase(), agentId);
       if (!command) return undefined;
       const args = trimmed.slice(word[0].length).trim();
-      if (args !== "" && !command.acceptsArgs) return undefined;
+      if (args !== "" && !command.acceptsArgs) {
+        // A plugin's command that takes no arguments leaves the word to the core's.
+        const own = command.category === "plugins" ? byName.get(command.name) : undefined;
+        return own?.acceptsArgs ? { command: own, invokedAs: word[1].toLowerCase(), args } : undefined;
+      }
       return { command, invokedAs: word[1].toLowerCase(), args };
     },
     takeInline(text) {

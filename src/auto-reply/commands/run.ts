@@ -54,7 +54,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     const scope = { ...base, cfg, ctx, services: deps.services(), addressed: rows.some(({ message }) => message.mentions?.bot === true || message.mentions?.implicit === true) };
     const context = ({ args, invokedAs }: Pick<CommandMatch, "args" | "invokedAs">): CommandContext => ({ ...scope, args, invokedAs });
     const match = await findCommand(whole, base.agentId);
-    if (match && !match.command.directive) return commandAuthorized ? runWhole(rows, match, context(match), body) : DONE; // no answer to strangers
+    if (match && !match.command.directive) return commandAuthorized || match.command.openToAll ? runWhole(rows, match, context(match), body) : DONE; // no answer to strangers
     const aliases = deps.agents.models.aliases(base.agentId);
     const taken = await takeDirectives(body, (word) => findDirective(word, aliases), scope);
     const hasFiles = (ctx.MediaPaths?.length ?? 0) > 0;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ReplyPayload } from "../../agents/index.ts";
 import type { ChannelPlugin, OutboundMedia, OutboundMessage, ReplyContext, SendOutcome, StreamHandle } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { DeliveryResult, Outbox, PreviewLog } from "../../delivery/index.ts";
+import type { DeliveryResult, FirstAttempt, Outbox, PreviewLog } from "../../delivery/index.ts";
 import type { Logger } from "../../infra/log.ts";
 import { applyPrefix } from "./prefix.ts";
 import { createTypingLoop, type TypingLoop } from "./typing.ts";
@@ -97,7 +97,7 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
     return [message];
   }
 
-  async function enqueue(id: string, payload: ReplyPayload, kind: OutboundMessage["kind"], firstAttempt?: () => Promise<SendOutcome | undefined>): Promise<Promise<DeliveryResult>[]> {
+  async function enqueue(id: string, payload: ReplyPayload, kind: OutboundMessage["kind"], firstAttempt?: FirstAttempt): Promise<Promise<DeliveryResult>[]> {
     const messages = await toMessages(payload, kind);
     return messages.map((message, index) =>
       outbox.deliver({ id: index === 0 ? id : `${id}.${index}`, channel: route.channel, message, runId: options.runId, inboxId: route.inboxId }, firstAttempt),
@@ -148,8 +148,8 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
         const open = isAnswer && answers === 0 && payload.text !== undefined && !payload.mediaUrls?.length ? preview : undefined;
         if (open) preview = undefined;
         const attempt = open
-          ? async (): Promise<SendOutcome | undefined> => {
-              const result = await open.finish(applyPrefix(options.prefix(), payload.text ?? ""));
+          ? async (text: string): Promise<SendOutcome | undefined> => {
+              const result = await open.finish(text);
               options.previews.closed(previewId);
               return result.kind === "replaced" ? { kind: "sent", messageIds: result.messageIds } : undefined;
             }

@@ -27,6 +27,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
   "gateway",
   "channels",
   "skills",
+  "plugins",
 ];
 
 /** Parts of honoured sections that have no effect yet; `*` stands for any one key or list item. */
@@ -43,16 +44,16 @@ const WITHOUT_EFFECT: readonly string[] = [
   "channels.modelByChannel",
 ];
 
-/** Channels that are there; other known ones are accepted and do nothing yet. */
+/** Channels that are built in; others need a plugin, or are accepted and do nothing yet. */
 const CHANNEL_SECTIONS = new Set(["telegram", "defaults", "modelByChannel"]);
 
-/** Keys of a configuration that nothing honours yet: the topmost ones, dotted. */
-export function findUnusedKeys(config: unknown, honoured: readonly string[] = HONOURED_PREFIXES): string[] {
+/** Keys of a configuration that nothing honours yet: the topmost ones, dotted. `channelIds`: channels that plugins bring. */
+export function findUnusedKeys(config: unknown, channelIds: ReadonlySet<string> = new Set(), honoured: readonly string[] = HONOURED_PREFIXES): string[] {
   const unused: string[] = [];
   const visit = (value: unknown, keys: readonly string[]): void => {
     const path = keys.join(".");
     const [root, section] = keys;
-    if (WITHOUT_EFFECT.some((pattern) => matches(pattern, keys)) || (root === "channels" && section !== undefined && keys.length === 2 && !CHANNEL_SECTIONS.has(section))) {
+    if (WITHOUT_EFFECT.some((pattern) => matches(pattern, keys)) || (root === "channels" && section !== undefined && keys.length === 2 && !CHANNEL_SECTIONS.has(section) && !channelIds.has(section))) {
       unused.push(path);
       return;
     }

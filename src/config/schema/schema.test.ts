@@ -111,7 +111,7 @@ it("exports draft-07 with hints that mark secrets", () => {
 });
 
 it("lists the topmost keys that nothing honours", () => {
-  expect(findUnusedKeys({ a: { b: 1, c: { d: 1, e: 2 } }, f: 1 }, ["a.b", "a.c.d"])).toEqual(["a.c.e", "f"]);
+  expect(findUnusedKeys({ a: { b: 1, c: { d: 1, e: 2 } }, f: 1 }, new Set(), ["a.b", "a.c.d"])).toEqual(["a.c.e", "f"]);
 });
 
 it("finds the key that was meant", () => {

@@ -1,3 +1,4 @@
+import type { AgentHookContext, AgentHooks } from "../../hooks.ts";
 import type { PreparedModel } from "../../models/types.ts";
 import type { PiModules } from "../../pi.ts";
 import { rewriteBranch } from "../branch-rewrite.ts";
@@ -61,7 +62,7 @@ export function createRunCompaction(input: RunCompactionInput): RunCompaction {
 
   async function announced(trigger: "threshold" | "overflow", work: () => Promise<CompactionOutcome> | CompactionOutcome): Promise<CompactionOutcome> {
     params.onAgentEvent({ stream: "compaction", data: { phase: "start", trigger, attempt: attempts } });
-    const outcome = await work();
+    const outcome = await withCompactionHooks(deps.hooks, manager, { agentId: params.agent.id, sessionKey: params.sessionKey, workspaceDir: params.agent.workspaceDir }, work);
     if (outcome.kind === "compacted") {
       count++;
       await announceCompaction(deps, params.sessionKey, params.agent.workspaceDir);
@@ -111,6 +112,19 @@ export function createRunCompaction(input: RunCompactionInput): RunCompaction {
       return false;
     },
   };
+}
+
+/** A compaction that plugins hear of, before and after. */
+export async function withCompactionHooks(hooks: AgentHooks, manager: OpenTranscript["manager"], ctx: AgentHookContext, work: () => Promise<CompactionOutcome> | CompactionOutcome): Promise<CompactionOutcome> {
+  if (!hooks.has("before_compaction", "after_compaction")) return work();
+  const before = manager.buildSessionContext().messages;
+  hooks.notify("before_compaction", { messageCount: before.length, messages: before }, ctx);
+  const outcome = await work();
+  if (outcome.kind === "compacted") {
+    const messageCount = manager.buildSessionContext().messages.length;
+    hooks.notify("after_compaction", { messageCount, compactedCount: Math.max(0, before.length - messageCount) }, ctx);
+  }
+  return outcome;
 }
 
 /** The next turn is told to follow the workspace's startup rules again. */

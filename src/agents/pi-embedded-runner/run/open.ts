@@ -12,13 +12,14 @@ const DEFAULT_WINDOW_TOKENS = 200_000;
 const LOADED_CHARS_PER_TOKEN = 6;
 
 /** The conversation as the run before left it in memory, or read from the file; out of the cache until it is put back. */
-export async function openRunTranscript(deps: RunnerDeps, pi: PiModules, run: { readonly sessionKey: string; readonly sessionFile: string; readonly sessionId: string; readonly workspaceDir: string }): Promise<OpenTranscript> {
+export async function openRunTranscript(deps: RunnerDeps, pi: PiModules, run: { readonly agentId: string; readonly sessionKey: string; readonly sessionFile: string; readonly sessionId: string; readonly workspaceDir: string }): Promise<OpenTranscript> {
   const cached = await deps.transcripts.take(run.sessionFile);
   if (cached) return cached;
   const entry = await deps.sessions.get(run.sessionKey);
   const window = Math.max(deps.config().agents?.defaults?.contextTokens ?? DEFAULT_WINDOW_TOKENS, entry?.contextTokens ?? 0);
   return openTranscript(pi, {
     path: run.sessionFile, sessionId: run.sessionId, cwd: run.workspaceDir, budgetChars: window * LOADED_CHARS_PER_TOKEN, nowMs: deps.clock.now(), log: deps.log,
+    ...(deps.hooks.has("tool_result_persist", "before_message_write") && { beforeWrite: (message) => deps.hooks.beforeWrite(message, { agentId: run.agentId, sessionKey: run.sessionKey }) }),
   });
 }
 

@@ -2,6 +2,7 @@ import type { BreakPreference } from "../../output/block-chunker.ts";
 import type { ReplyPayload } from "../../output/payload.ts";
 import type { ModelRef, ThinkLevel } from "../../models/types.ts";
 import type { ResolvedAgent } from "../../../routing/index.ts";
+import type { PromptChange } from "../../hooks.ts";
 import type { AgentTool } from "../../tools/contract.ts";
 import type { MessagingSend, AgentEvent, EmbeddedPiRunResult } from "./types.ts";
 
@@ -49,6 +50,8 @@ export interface RunEmbeddedPiAgentParams {
   readonly sessionFile: string;
   /** The user message; undefined continues from the transcript's leaf after a restart. */
   readonly prompt: string | undefined;
+  /** What plugins have said about the prompt before the model was chosen. */
+  readonly promptChange?: PromptChange | undefined;
   readonly model: ModelRef;
   readonly fallbacks: readonly ModelRef[];
   readonly pinnedProfileId?: string | undefined;

@@ -1,0 +1,170 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentTool, ExtraToolContext } from "../agents/index.ts";
+import type { CommandDefinition, Conversation } from "../auto-reply/index.ts";
+import type { ChannelPlugin, MsgContext } from "../channels/contract/index.ts";
+import type { ChannelManager, ChannelRegistration } from "../channels/manager/index.ts";
+import type { ConfigKnowledge, OpenClawConfig } from "../config/index.ts";
+import type { Inbox, Outbox } from "../delivery/index.ts";
+import type { Clock } from "../infra/clock.ts";
+import { errorText } from "../infra/errors.ts";
+import type { Logger } from "../infra/log.ts";
+import {
+  adaptForeignChannel, createForeignDispatch, createLiveReceivers, createPluginCatalog, createPluginService, createPluginTrust, isOwnContract, runPluginCommand, toAgentTool,
+  type ForeignDispatch, type PluginHost, type PluginService,
+} from "../plugins/index.ts";
+import { listAgentIds, resolveAgent, resolveDefaultAgentId, type AgentRoots } from "../routing/index.ts";
+import type { PluginRoutes } from "./http/index.ts";
+import { GatewayError, type MethodRouter } from "./protocol/index.ts";
+
+/** Channels that are part of the gateway. */
+export const BUILT_IN_CHANNELS: readonly string[] = ["telegram", "feishu"];
+
+export interface PluginPlaces {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stateDir: string;
+  readonly packageRoot: string;
+  readonly roots: AgentRoots;
+  readonly clock: Clock;
+}
+
+/** Plugins as configuration and commands see them, without a gateway. */
+export function openPluginCatalog({ env, stateDir, packageRoot, roots, clock }: PluginPlaces): ReturnType<typeof createPluginCatalog> {
+  return createPluginCatalog({
+    env, stateDir, clock, builtInChannels: BUILT_IN_CHANNELS, trust: createPluginTrust(stateDir, () => clock.now()), bundledDir: bundledPluginsDir(env, packageRoot),
+    workspaceDirs(config) {
+      const first = resolveDefaultAgentId(config);
+      return [...new Set([first, ...listAgentIds(config)].map((id) => resolveAgent(config, id, roots).workspaceDir))];
+    },
+  });
+}
+
+/** The built ones where there is a build and we run from it, else the sources. */
+function bundledPluginsDir(env: PluginPlaces["env"], packageRoot: string): string | undefined {
+  const given = env["OPENCLAW_BUNDLED_PLUGINS_DIR"]?.trim();
+  if (given) return given;
+  const runsFromBuild = !import.meta.filename.endsWith(".ts");
+  return [...(runsFromBuild ? [join(packageRoot, "dist", "extensions")] : []), join(packageRoot, "extensions")].find((dir) => existsSync(dir));
+}
+
+export interface GatewayPluginsDeps extends PluginPlaces {
+  readonly config: () => OpenClawConfig;
+  readonly log: Logger;
+  readonly conversation: () => Conversation;
+  readonly inbox: Inbox;
+  readonly outbox: () => Outbox;
+  readonly channels: () => ChannelManager;
+  readonly routes: PluginRoutes;
+  readonly router: () => Pick<MethodRouter, "register">;
+  readonly context: () => object;
+  readonly isOwner: (channel: string, accountId: string, senderId: string) => boolean;
+  readonly version: string;
+  loadSdk(): Promise<object>;
+  /** `api.runtime`; `dispatch` takes the messages of channels of the older shape. */
+  createRuntime(dispatch: ForeignDispatch): Promise<object>;
+}
+
+/** The plugins of one gateway: what they offer, put where it is used. */
+export interface GatewayPlugins {
+  readonly service: PluginService;
+  knowledge(config: unknown): Promise<ConfigKnowledge>;
+  /** Loads them and hands their channels over. Never rejects. */
+  load(): Promise<void>;
+  tools(run: ExtraToolContext, taken: ReadonlySet<string>): AgentTool[];
+  commands(): readonly CommandDefinition[];
+}
+
+export function createGatewayPlugins(deps: GatewayPluginsDeps): GatewayPlugins {
+  const { config, log } = deps;
+  const catalog = openPluginCatalog(deps);
+  const live = createLiveReceivers();
+  const workspaceDir = (): string => resolveAgent(config(), resolveDefaultAgentId(config()), deps.roots).workspaceDir;
+  const dispatch: ForeignDispatch = (ctx, receiver) =>
+    createForeignDispatch({ conversation: deps.conversation(), inbox: deps.inbox, outbox: deps.outbox(), live, clock: deps.clock, isOwner: deps.isOwner })(ctx, receiver);
+  const service = createPluginService({
+    config, log, catalog, workspaceDir, stateDir: deps.stateDir, loadSdk: () => deps.loadSdk(), createRuntime: () => deps.createRuntime(dispatch), host: createPluginHost(deps),
+  });
+
+  function channelRegistrations(): ChannelRegistration[] {
+    return service.channels().flatMap(({ plugin, origin, pluginId }) => {
+      try {
+        const channel = isOwnContract(plugin) ? (plugin as unknown as ChannelPlugin) : (adaptForeignChannel(plugin, { pluginId, live, log }) as ChannelPlugin);
+        return [{ plugin: channel, origin, provider: pluginId }];
+      } catch (err) {
+        service.report(pluginId, `channel ${plugin.id} cannot be used: ${errorText(err)}`);
+        return [];
+      }
+    });
+  }
+
+  return {
+    service,
+    knowledge: (given) => catalog.knowledge(given),
+    async load() {
+      await service.load();
+      deps.channels().add(channelRegistrations());
+    },
+    tools: (run, taken) => [...service.tools({ config: config(), ...run }, taken), ...channelTools(deps.channels().plugins, config(), taken, log)],
+    commands: () => [...service.registry.commands.values()].map((command): CommandDefinition => ({
+      name: command.name, aliases: [], description: command.description, category: "plugins", acceptsArgs: command.acceptsArgs, argsHint: command.acceptsArgs ? "[args]" : undefined, native: true, openToAll: true,
+      async run({ ctx, authority, args, cfg }) {
+        const { text, mediaUrls } = await runPluginCommand({ command, args }, toCommandContext(ctx, authority.commandAuthorized, cfg), (err) => service.report(command.pluginId, `command /${command.name}: ${errorText(err)}`));
+        const lines = [text ?? "", ...mediaUrls.map((url) => `📎 ${url}`)].filter((line) => line !== "");
+        return lines.length === 0 ? { kind: "silent" } : { kind: "reply", text: lines.join("\n") };
+      },
+    })),
+  };
+}
+
+function toCommandContext(ctx: MsgContext, isAuthorizedSender: boolean, config: OpenClawConfig): Parameters<typeof runPluginCommand>[1] {
+  const thread = Number(ctx.MessageThreadId);
+  return {
+    senderId: ctx.SenderId, channel: ctx.Provider ?? "webchat", channelId: ctx.Provider, isAuthorizedSender, commandBody: (ctx.BodyForCommands ?? "").trim(), config, from: ctx.From, to: ctx.To, accountId: ctx.AccountId,
+    messageThreadId: ctx.MessageThreadId !== undefined && Number.isFinite(thread) ? thread : undefined,
+  };
+}
+
+/** Tools that channels bring; a name that is taken is passed over. */
+function channelTools(channels: readonly ChannelPlugin[], cfg: OpenClawConfig, taken: ReadonlySet<string>, log: Logger): AgentTool[] {
+  return channels.flatMap((channel) => {
+    try {
+      return (channel.agentTools?.(cfg) ?? []).filter(({ name }) => !taken.has(name.toLowerCase())).map((tool) => toAgentTool(tool, tool.name, { kind: "plugin", pluginId: channel.id }, false));
+    } catch (err) {
+      log.error("tools of a channel not made", { channel: channel.id, err });
+      return [];
+    }
+  });
+}
+
+/** Routes and methods of plugins, next to the gateway's own. Source: spec plugin-sdk §10. */
+function createPluginHost({ routes, router, context }: Pick<GatewayPluginsDeps, "routes" | "router" | "context">): PluginHost {
+  return {
+    addRoute({ pluginId, path, auth, match, replace, handler }) {
+      if (!replace && routes.find(path, match)) throw new Error(`http route already registered: ${path}`);
+      return routes.add({ path, auth, match, owner: pluginId, handler });
+    },
+    addHttpHandler: (pluginId, handler) => void routes.addHandler(pluginId, handler),
+    addMethod(_pluginId, name, handler) {
+      try {
+        router().register({ name, scope: "operator.admin", advertised: true, invoke: (params, _ctx, call) => answerOf(params, call, name, handler, context()) }, {});
+      } catch (err) {
+        throw new Error(`gateway method already registered: ${name}`, { cause: err });
+      }
+    },
+  };
+}
+
+type Invoke = Parameters<MethodRouter["register"]>[0]["invoke"];
+
+/** The answer is what the handler gives `respond`, or, when it gives nothing, what it returns. */
+function answerOf(params: unknown, call: Parameters<Invoke>[2], method: string, handler: (request: unknown) => unknown, context: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const respond = (ok: boolean, payload?: unknown, error?: { readonly code?: unknown; readonly message?: unknown }): void => {
+      if (ok) return resolve(payload);
+      reject(new GatewayError("UNAVAILABLE", typeof error?.message === "string" ? error.message : "the plugin refused the request", { details: error }));
+    };
+    const { caller, requestId } = call;
+    const request = { req: { type: "req", id: requestId, method, params }, params, client: { connId: caller.connId, connect: { client: caller.client, role: caller.role, scopes: caller.scopes } }, isWebchatConnect: () => caller.client.mode === "webchat", respond, context };
+    Promise.resolve(handler(request)).then((returned) => (returned === undefined ? undefined : resolve(returned)), reject);
+  });
+}

@@ -1,0 +1,11 @@
+export { createAgentHooks } from "./agent-hooks.ts";
+export { createPluginCatalog, type PluginCatalog } from "./catalog.ts";
+export { runPluginCommand } from "./commands.ts";
+export { adaptForeignChannel, createForeignDispatch, createLiveReceivers, isOwnContract, type ForeignDispatch } from "./foreign/index.ts";
+export { hookOutbox, tellSent } from "./message-hooks.ts";
+export { guardProcess } from "./process-guard.ts";
+export type { PluginHost } from "./registry.ts";
+export { createPluginService, type PluginService } from "./service.ts";
+export { toAgentTool } from "./tools.ts";
+export { createPluginTrust } from "./trust.ts";
+export type { PluginDiagnostic, PluginRecord } from "./types.ts";

@@ -50,5 +50,6 @@ export {
   exportConfigSchema,
   type JsonSchema,
   type UiHint } from "./schema/json-schema.ts";
+export { findNode, type KeyNode, type TypeAlt } from "./schema/table.ts";
 export { isPlainObject } from "./json-value.ts";
 export { findUnusedKeys } from "./schema/rooms.ts";

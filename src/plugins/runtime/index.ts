@@ -5,3 +5,8 @@ export { pickToolPolicy, resolveGroupPolicy, resolveRequireMention, resolveTools
 export { removeAckReactionAfterReply, shouldAckReaction } from "./reactions.ts";
 export { accountFields, accountKey, asFields, channelFields, entriesOf, numberOf, ownAccountFields, textOf, type Fields } from "./section.ts";
 export { formatNativeDependencyHint, runCommand, type CommandOutcome, type RunCommandOptions } from "./run-command.ts";
+export { createReplyPrefixContext, createReplyPrefixOptions, resolveAckReaction } from "./reply-prefix.ts";
+export type { ReplyPrefixOptions, ReplyPrefixQuery, ResponsePrefixContext, SelectedModel } from "./reply-prefix.ts";
+export { detectMime, extensionForMime, isVoiceCompatibleAudio, mediaKindFromMime, type MediaKind } from "./mime-kind.ts";
+export { createMediaAccess, LocalMediaAccessError, MediaFetchError, type LoadedMedia, type LoadMediaOptions } from "./web-media.ts";
+export { createPairingReply } from "./pairing.ts";

@@ -13,7 +13,7 @@ export { findSubagent } from "./tools/sessions/subagent-tools.ts";
 export { createSubagentRegistry } from "./subagents/registry.ts";
 export { createSubagentService, type SubagentService } from "./subagents/service.ts";
 export { formatRuntime, statsOf } from "./subagents/texts.ts";
-export type { SubagentRun } from "./subagents/types.ts";
+export type { SubagentOrigin, SubagentRun } from "./subagents/types.ts";
 export { formatModelRef, ModelError, THINK_LEVELS } from "./models/types.ts";
 export type {
   AuthMode, FailoverReason, ModelChoice, ModelRef, ModelRow, ModelService, ModelSource, PreparedModel, RefParse, ThinkLevel } from "./models/types.ts";

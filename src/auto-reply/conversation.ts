@@ -1,5 +1,5 @@
 import type { EmbeddedPiRunResult } from "../agents/index.ts";
-import type { ChannelPlugin, InboundMessage, InboundSystemEvent, ReceiveOutcome } from "../channels/contract/index.ts";
+import type { ChannelPlugin, InboundMessage, InboundSystemEvent, MsgContext, ReceiveOutcome } from "../channels/contract/index.ts";
 import type { DeliveryResult, Inbox, InboxRow, PendingHistory, SystemEvents } from "../delivery/index.ts";
 import { sleep } from "../infra/backoff.ts";
 import { errorText } from "../infra/errors.ts";
@@ -36,6 +36,8 @@ export interface ConversationDeps extends TurnDeps {
   readonly downloadMedia: (message: InboundMessage) => Promise<{ media: ReceivedMedia[]; problem: string | undefined }>;
   readonly ownerIds: (channel: string, accountId: string) => readonly string[];
   readonly version: string;
+  /** A message has come in and may be looked at, before anything is done about it. */
+  onReceived?(ctx: MsgContext): void;
 }
 
 export interface Conversation {
@@ -92,9 +94,9 @@ export function createConversation(deps: ConversationDeps): Conversation {
     runCommand: createCommandRunner({
       ...deps, answers,
       services: () => deps.commandServices(conversation),
-      async resetSession(sessionKey) {
+      async resetSession(sessionKey, reason) {
         await settle(sessionKey, "stop");
-        await sessions.reset(sessionKey);
+        await sessions.reset(sessionKey, { reason });
       },
     }),
     stop: (sessionKey, rows) => stopAll(sessionKey, "stop", rows),

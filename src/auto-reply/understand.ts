@@ -37,6 +37,8 @@ export interface UnderstandDeps {
   /** Ends all that the session has given away; how many were running. */
   readonly stopSubagents: (sessionKey: string) => Promise<number>;
   submit(sessionKey: string, item: Prepared): void;
+  /** A message has come in and may be looked at, before anything is done about it. */
+  onReceived?(ctx: MsgContext): void;
 }
 
 const EXPIRED_NOTICE = { daily: "🧹 A new conversation was started (new day).", idle: "🧹 A new conversation was started (long silence)." } as const;
@@ -76,6 +78,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const { media, problem } = await mediaOf(message, last);
     if (problem) await answers.tell(rows, problem);
     const base = prepare(rows, message, sessionKey, { agentId, media, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
+    deps.onReceived?.(base.ctx);
     const command = await deps.runCommand(rows, base.ctx, { sessionKey, agentId, entry: started.entry, authority, isGroup: message.chat.type !== "direct" });
     const expired = started.expired && EXPIRED_NOTICE[started.expired];
     if (command.kind === "done") {

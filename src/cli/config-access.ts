@@ -18,6 +18,10 @@ export const loadDeps = (cli: Cli): LoadConfigDeps => ({
   cwd: process.cwd(),
   version: cli.version,
   readShellEnv: createShellEnvReader(cli.env),
+  async known(config) {
+    const { openCatalog } = await import("./plugins.ts");
+    return (await openCatalog(cli)).knowledge(config);
+  },
 });
 
 /** The configuration, whatever its state. */

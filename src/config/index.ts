@@ -52,4 +52,4 @@ export {
   type UiHint } from "./schema/json-schema.ts";
 export { findNode, type KeyNode, type TypeAlt } from "./schema/table.ts";
 export { isPlainObject } from "./json-value.ts";
-export { findUnusedKeys } from "./schema/rooms.ts";
+export { BUILT_IN_CHANNELS, findUnusedKeys } from "./schema/rooms.ts";

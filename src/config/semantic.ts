@@ -121,7 +121,7 @@ function checkChannels(config: unknown, known: ConfigKnowledge): SemanticFinding
   const findings: SemanticFinding[] = [];
   for (const [id, channel] of Object.entries(objectAt(config, "channels"))) {
     if (id === "defaults" || id === "modelByChannel") continue;
-    if (known.channelIds && !known.channelIds.has(id))
+    if (known.channelIds && !known.channelIds.has(id) && !keyTable().children.get("channels")?.children.has(id))
       findings.push(warning(["channels", id], `unknown channel id: ${id}`));
     if (!isPlainObject(channel)) continue;
     findings.push(...checkOpenPolicy(channel, undefined, ["channels", id]));

@@ -14,6 +14,7 @@ import type { GatewayExecApprovals } from "./exec-approvals/index.ts";
 import type { HealthService } from "./health.ts";
 import type { GatewayNodes } from "./nodes.ts";
 import type { IdempotencyCache } from "./idempotency.ts";
+import type { PluginService } from "../plugins/index.ts";
 import type { RestartService } from "./restart.ts";
 import type { PresenceStore, WsServer } from "./ws/index.ts";
 
@@ -46,6 +47,7 @@ export interface GatewayContext {
   readonly nodes: GatewayNodes;
   readonly health: HealthService;
   readonly idempotency: IdempotencyCache;
+  readonly plugins: PluginService;
   readonly restart: RestartService;
   readonly fetch: GuardedFetch;
   readonly ws: () => WsServer;

@@ -20,7 +20,7 @@ import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { createNodeRegistry } from "../nodes/index.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
-import { createAgentHooks, guardProcess, hookOutbox, tellSent } from "../plugins/index.ts";
+import { createAgentHooks, createHookRunner, createSessionWatch, guardProcess, hookOutbox, openPluginCatalog, tellReceived, tellSent } from "../plugins/index.ts";
 import { expandPath, listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
@@ -30,7 +30,7 @@ import { createGatewayActions } from "./gateway-actions.ts";
 import { createHealthService } from "./health.ts";
 import { createGatewayExecApprovals } from "./exec-approvals/index.ts";
 import { createGatewayCron, cronActions } from "./cron.ts";
-import { createGatewayPlugins, openPluginCatalog } from "./plugins.ts";
+import { createGatewayPlugins } from "./plugins.ts";
 import { createGatewayHeartbeats } from "./heartbeats.ts";
 import { createChatCompletionsSurface } from "./http/v1-chat.ts";
 import { createModelsSurface } from "./http/v1-models.ts";
@@ -203,6 +203,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   async function boot(): Promise<Gateway> {
     const journal = takeJournal(paths.stateDir);
     cleanups.push(() => journal.close());
+    const pluginLog = log.child({ subsystem: "gateway/plugins" });
+    const hooks = createHookRunner(pluginLog, (pluginId, text) => plugins.service.report(pluginId, text));
     const systemEvents = createSystemEvents(journal, clock);
     const history = createPendingHistory(journal);
     const inbox = createInbox(journal, clock);
@@ -210,6 +212,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const devices = createDeviceStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "devices" }) });
     const sessions = createSessionService({
       config, roots, clock, log: log.child({ subsystem: "sessions" }), pending: createPendingSessionLog(journal), env, isActive: (key) => conversation.isBusy(key),
+      watch: createSessionWatch(hooks, (key) => sessions.agentIdOf(key)),
       withLock: async (path, write) => {
         await using _held = await acquireFileLock(`${path}.lock`, { vagueStaleMs: SESSION_LOCK_STALE_MS });
         return write();
@@ -227,12 +230,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     let ws: WsServer;
     const routes = createPluginRoutes();
     const plugins = createGatewayPlugins({
-      config, env, stateDir: paths.stateDir, packageRoot: options.packageRoot, roots, clock, log: log.child({ subsystem: "gateway/plugins" }), routes, inbox, version: options.version,
+      config, env, stateDir: paths.stateDir, packageRoot: options.packageRoot, roots, clock, log: pluginLog, hooks, routes, inbox, version: options.version,
       conversation: () => conversation, outbox: () => outbox, channels: () => manager, router: () => router, context: () => context,
       isOwner: (channel, accountId, senderId) => isOwnerId(channels?.find(channel), ownerIdsOf(config(), channels?.find(channel), accountId), channel, senderId),
       loadSdk: () => import("../plugin-sdk/index.ts"), createRuntime: async () => ({ version: options.version }),
     });
-    cleanups.push(guardProcess(log.child({ subsystem: "gateway/plugins" }), (pluginId, text) => plugins.service.report(pluginId, text)));
+    cleanups.push(guardProcess(pluginLog, (pluginId, text) => plugins.service.report(pluginId, text)));
 
     const models = createModelService({
       config, env, stateDir: paths.stateDir, agentDir: (id) => resolveAgent(config(), id, roots).agentDir, clock, log: log.child({ subsystem: "models" }),
@@ -243,9 +246,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       send: (channel, message, sendOptions) => channels?.find(channel)?.outbound?.send(config(), message, sendOptions),
       onSettled: (request, result) => {
         if (result.kind === "sent") channels?.noteOutbound(request.channel, request.message.accountId);
-        tellSent(plugins.service.hooks, request, result);
+        tellSent(hooks, request, result);
       },
-    }), plugins.service.hooks);
+    }), hooks);
     const mcp = createMcpService({ config, clock, log: log.child({ subsystem: "mcp" }), version: options.version });
     cleanups.push(() => mcp.close());
     const browser = createBrowserService({ config, env, stateDir: paths.stateDir, clock, log: log.child({ subsystem: "browser" }), allowOrigins: options.fetchAllowOrigins ?? [], launch: options.browserLaunch });
@@ -258,7 +261,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       config, models, mcp, browser, roots, clock, log: log.child({ subsystem: "agent" }), env,
       docsDir: existing(join(options.packageRoot, "docs", "en")), bundledSkillsDir: env["OPENCLAW_BUNDLED_SKILLS_DIR"] ?? join(options.packageRoot, "skills"),
       messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch, clock, log: log.child({ subsystem: "agent" }), sessions, waitIdle: (key, ms) => agents.runs.waitIdle(key, ms) }),
-      pluginSkillDirs: () => plugins.service.skillDirs(), hooks: createAgentHooks(plugins.service.hooks), extraTools: (run, taken) => plugins.tools(run, taken),
+      pluginSkillDirs: () => plugins.service.skillDirs(), hooks: createAgentHooks(hooks), extraTools: (run, taken) => plugins.tools(run, taken),
       messageChannels: () => (channels?.plugins ?? []).map((plugin) => plugin.id),
       messageToolHints: () => (channels?.plugins ?? []).flatMap((plugin) => plugin.agentPrompt?.messageToolHints(config()) ?? []),
       statusSource: {
@@ -316,7 +319,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       },
       downloadMedia: createMediaDownload({ config, channel: (id) => channels?.find(id), stateDir: paths.stateDir, log, signal: stopping.signal }),
       ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
-      version: options.version,
+      version: options.version, onReceived: (ctx) => tellReceived(hooks, ctx),
     });
     const channelsOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
     channels = createChannelManager({
@@ -351,7 +354,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       onEvent: (event) => ws.broadcast("cron", event, { dropIfSlow: true }), onChat: (event) => chats.emit(event),
     });
     cleanups.push(() => cron.stop());
-    const subagents = createGatewaySubagents({ config, clock, log: log.child({ subsystem: "subagents" }), stateDir: paths.stateDir, sessions, agents, conversation, channels: manager, outbox });
+    const subagents = createGatewaySubagents({ config, clock, log: log.child({ subsystem: "subagents" }), stateDir: paths.stateDir, sessions, agents, conversation, channels: manager, outbox, hooks });
 
     const health = createHealthService({ config, source, roots, clock, sessions, channels: () => manager, onChange: (summary) => ws?.broadcast("health", summary, { stateVersion: { presence: presence.version(), health: health.version() } }) });
     const presence = createPresenceStore({ clock, self: { host: hostname(), version: options.version, platform: process.platform, mode: "gateway", reason: "self" } });
@@ -364,7 +367,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const context: GatewayContext = {
       paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
-      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, nodes, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, nodes, plugins: plugins.service, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
       }),
@@ -504,7 +507,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       heartbeats.start();
       await cron.start();
-      void plugins.service.hooks.notify("gateway_start", { port: boundPort }, { port: boundPort });
+      void hooks.notify("gateway_start", { port: boundPort }, { port: boundPort });
       phase = "ready";
       const choice = await models.selectDefault(resolveDefaultAgentId(config()));
       log.info("ready", { model: `${choice.ref.provider}/${choice.ref.modelId}`, reason: choice.reason });
@@ -536,7 +539,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         phase = "draining";
         stopping.abort();
         log.info(reason === "restart" ? "restarting" : "stopping");
-        await plugins.service.hooks.notify("gateway_stop", { reason: "gateway stopping" }, { port: boundPort });
+        await hooks.notify("gateway_stop", { reason: "gateway stopping" }, { port: boundPort });
         await plugins.service.stopServices();
         await manager.stopAll().catch((err: unknown) => log.error("channels not stopped", { err }));
         cron.quiesce();

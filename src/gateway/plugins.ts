@@ -1,56 +1,24 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { AgentTool, ExtraToolContext } from "../agents/index.ts";
 import type { CommandDefinition, Conversation } from "../auto-reply/index.ts";
 import type { ChannelPlugin, MsgContext } from "../channels/contract/index.ts";
 import type { ChannelManager, ChannelRegistration } from "../channels/manager/index.ts";
 import type { ConfigKnowledge, OpenClawConfig } from "../config/index.ts";
 import type { Inbox, Outbox } from "../delivery/index.ts";
-import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
 import {
-  adaptForeignChannel, createForeignDispatch, createLiveReceivers, createPluginCatalog, createPluginService, createPluginTrust, isOwnContract, runPluginCommand, toAgentTool,
-  type ForeignDispatch, type PluginHost, type PluginService,
+  createForeignDispatch, createLiveReceivers, createPluginService, openPluginCatalog, runPluginCommand, toAgentTool, toChannelPlugin,
+  type ForeignDispatch, type HookRunner, type PluginHost, type PluginPlaces, type PluginService,
 } from "../plugins/index.ts";
-import { listAgentIds, resolveAgent, resolveDefaultAgentId, type AgentRoots } from "../routing/index.ts";
+import { resolveAgent, resolveDefaultAgentId } from "../routing/index.ts";
 import type { PluginRoutes } from "./http/index.ts";
 import { GatewayError, type MethodRouter } from "./protocol/index.ts";
-
-/** Channels that are part of the gateway. */
-export const BUILT_IN_CHANNELS: readonly string[] = ["telegram", "feishu"];
-
-export interface PluginPlaces {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stateDir: string;
-  readonly packageRoot: string;
-  readonly roots: AgentRoots;
-  readonly clock: Clock;
-}
-
-/** Plugins as configuration and commands see them, without a gateway. */
-export function openPluginCatalog({ env, stateDir, packageRoot, roots, clock }: PluginPlaces): ReturnType<typeof createPluginCatalog> {
-  return createPluginCatalog({
-    env, stateDir, clock, builtInChannels: BUILT_IN_CHANNELS, trust: createPluginTrust(stateDir, () => clock.now()), bundledDir: bundledPluginsDir(env, packageRoot),
-    workspaceDirs(config) {
-      const first = resolveDefaultAgentId(config);
-      return [...new Set([first, ...listAgentIds(config)].map((id) => resolveAgent(config, id, roots).workspaceDir))];
-    },
-  });
-}
-
-/** The built ones where there is a build and we run from it, else the sources. */
-function bundledPluginsDir(env: PluginPlaces["env"], packageRoot: string): string | undefined {
-  const given = env["OPENCLAW_BUNDLED_PLUGINS_DIR"]?.trim();
-  if (given) return given;
-  const runsFromBuild = !import.meta.filename.endsWith(".ts");
-  return [...(runsFromBuild ? [join(packageRoot, "dist", "extensions")] : []), join(packageRoot, "extensions")].find((dir) => existsSync(dir));
-}
 
 export interface GatewayPluginsDeps extends PluginPlaces {
   readonly config: () => OpenClawConfig;
   readonly log: Logger;
   readonly conversation: () => Conversation;
+  readonly hooks: HookRunner;
   readonly inbox: Inbox;
   readonly outbox: () => Outbox;
   readonly channels: () => ChannelManager;
@@ -82,16 +50,15 @@ export function createGatewayPlugins(deps: GatewayPluginsDeps): GatewayPlugins {
   const dispatch: ForeignDispatch = (ctx, receiver) =>
     createForeignDispatch({ conversation: deps.conversation(), inbox: deps.inbox, outbox: deps.outbox(), live, clock: deps.clock, isOwner: deps.isOwner })(ctx, receiver);
   const service = createPluginService({
-    config, log, catalog, workspaceDir, stateDir: deps.stateDir, loadSdk: () => deps.loadSdk(), createRuntime: () => deps.createRuntime(dispatch), host: createPluginHost(deps),
+    config, log, catalog, hooks: deps.hooks, workspaceDir, stateDir: deps.stateDir, loadSdk: () => deps.loadSdk(), createRuntime: () => deps.createRuntime(dispatch), host: createPluginHost(deps),
   });
 
   function channelRegistrations(): ChannelRegistration[] {
-    return service.channels().flatMap(({ plugin, origin, pluginId }) => {
+    return service.channels().flatMap((offer) => {
       try {
-        const channel = isOwnContract(plugin) ? (plugin as unknown as ChannelPlugin) : (adaptForeignChannel(plugin, { pluginId, live, log }) as ChannelPlugin);
-        return [{ plugin: channel, origin, provider: pluginId }];
+        return [{ plugin: toChannelPlugin(offer, log, live), origin: offer.origin, provider: offer.pluginId }];
       } catch (err) {
-        service.report(pluginId, `channel ${plugin.id} cannot be used: ${errorText(err)}`);
+        service.report(offer.pluginId, `channel ${offer.plugin.id} cannot be used: ${errorText(err)}`);
         return [];
       }
     });

@@ -6,6 +6,7 @@ import type { OpenClawConfig } from "../config/index.ts";
 import type { Outbox } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
+import { deliveryOrigin, hookSubagents, tellSubagentEnded, type HookRunner } from "../plugins/index.ts";
 import type { SessionService } from "../sessions/index.ts";
 import { mirrorAssistant } from "./mirror.ts";
 
@@ -19,12 +20,13 @@ export interface GatewaySubagentOptions {
   readonly conversation: Conversation;
   readonly channels: ChannelManager;
   readonly outbox: Outbox;
+  readonly hooks: HookRunner;
 }
 
 /** The sub-agent room with the gateway's conversations and channels behind it. */
 export function createGatewaySubagents(options: GatewaySubagentOptions): SubagentService {
-  const { config, clock, log, sessions, agents, conversation, channels, outbox } = options;
-  return createSubagentService({
+  const { config, clock, log, sessions, agents, conversation, channels, outbox, hooks } = options;
+  return hookSubagents(createSubagentService({
     config, clock, log, sessions, thinkingLevels: THINK_LEVELS,
     registry: createSubagentRegistry(join(options.stateDir, "subagents", "runs.json"), log),
     async runTurn(turn) {
@@ -34,7 +36,7 @@ export function createGatewaySubagents(options: GatewaySubagentOptions): Subagen
     whenIdle: (sessionKey, timeoutMs) => agents.runs.waitIdle(sessionKey, timeoutMs),
     abort: (runId) => void agents.runs.abort({ runId }, "stop"),
     async tellChat(run, id, text) {
-      const origin = run.requesterOrigin;
+      const origin = await deliveryOrigin(hooks, run);
       const plugin = origin && channels.find(origin.channel);
       if (!origin || !plugin?.outbound) throw new Error(`channel ${origin?.channel ?? "?"} cannot send`);
       const accountId = origin.accountId ?? plugin.config.defaultAccountId(config());
@@ -46,5 +48,6 @@ export function createGatewaySubagents(options: GatewaySubagentOptions): Subagen
       const parsed = await agents.models.parseRef(text, agentId);
       return parsed.ok && (await agents.models.isAllowed(parsed.ref, agentId)) ? parsed.ref : undefined;
     },
-  });
+    onEnded: (run) => tellSubagentEnded(hooks, run),
+  }), hooks);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ConfigKnowledge, OpenClawConfig } from "../config/index.ts";
+import { BUILT_IN_CHANNELS, type ConfigKnowledge, type OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import { discoverPlugins, type Discovery } from "./discovery.ts";
 import { enableState } from "./enable-state.ts";
@@ -12,8 +12,6 @@ export interface PluginCatalogOptions {
   readonly bundledDir: string | undefined;
   /** Workspaces of the agents, the default agent's first. */
   readonly workspaceDirs: (config: OpenClawConfig) => readonly string[];
-  /** Ids of the channels that need no plugin. */
-  readonly builtInChannels: readonly string[];
   readonly clock: Clock;
   readonly trust: Pick<PluginTrust, "isTrusted">;
 }
@@ -68,7 +66,7 @@ export function createPluginCatalog(options: PluginCatalogOptions): PluginCatalo
       const manifests = new Map(candidates.filter(({ overriddenBy }) => overriddenBy === undefined).map(({ manifest }) => [manifest.id, manifest]));
       const check = config.plugins?.entries === undefined ? undefined : (await import("./config-check.ts")).checkPluginConfig;
       return {
-        channelIds: new Set([...options.builtInChannels, ...[...manifests.values()].flatMap(({ channels }) => channels)]),
+        channelIds: new Set([...BUILT_IN_CHANNELS, ...[...manifests.values()].flatMap(({ channels }) => channels)]),
         pluginIds: new Set([...manifests.keys(), ...REFERENCE_PLUGINS]),
         validatePluginConfig: (id, value) => {
           const manifest = manifests.get(id);

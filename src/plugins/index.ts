@@ -1,11 +1,15 @@
 export { createAgentHooks } from "./agent-hooks.ts";
-export { createPluginCatalog, type PluginCatalog } from "./catalog.ts";
+export type { PluginCatalog } from "./catalog.ts";
 export { runPluginCommand } from "./commands.ts";
-export { adaptForeignChannel, createForeignDispatch, createLiveReceivers, isOwnContract, type ForeignDispatch } from "./foreign/index.ts";
+export { createForeignDispatch, createLiveReceivers, toChannelPlugin, type ForeignDispatch } from "./foreign/index.ts";
+export { createHookRunner, type HookRunner } from "./hooks.ts";
 export { hookOutbox, tellSent } from "./message-hooks.ts";
+export { openPluginCatalog, type PluginPlaces } from "./open-catalog.ts";
 export { guardProcess } from "./process-guard.ts";
 export type { PluginHost } from "./registry.ts";
 export { createPluginService, type PluginService } from "./service.ts";
+export { createSessionWatch, tellReceived } from "./session-hooks.ts";
+export { deliveryOrigin, hookSubagents, tellSubagentEnded } from "./subagent-hooks.ts";
 export { toAgentTool } from "./tools.ts";
 export { createPluginTrust } from "./trust.ts";
 export type { PluginDiagnostic, PluginRecord } from "./types.ts";

@@ -8,7 +8,7 @@ import { createPluginApi } from "./api.ts";
 import { skillDirsOf, type PluginCatalog } from "./catalog.ts";
 import { isInside } from "./discovery.ts";
 import { memorySlot } from "./enable-state.ts";
-import { createHookRunner, type HookRunner } from "./hooks.ts";
+import type { HookRunner } from "./hooks.ts";
 import { createPluginLoader, type PluginModule } from "./loader.ts";
 import { createPluginRegistry, type ChannelOffer, type PluginHost, type PluginRegistry, type PluginToolContext } from "./registry.ts";
 import { callPlugin, inPlugin } from "./scope.ts";
@@ -19,6 +19,8 @@ export interface PluginServiceOptions {
   readonly config: () => OpenClawConfig;
   readonly stateDir: string;
   readonly catalog: PluginCatalog;
+  /** Handlers are added to it; the rooms that call them have it too. */
+  readonly hooks: HookRunner;
   readonly workspaceDir: () => string | undefined;
   readonly log: Logger;
   /** The module that answers `openclaw/plugin-sdk`. */
@@ -31,12 +33,11 @@ export interface PluginServiceOptions {
 
 /** Plugins from discovery to the end of their services. Source: spec plugin-sdk, decisions §9. */
 export interface PluginService {
-  readonly hooks: HookRunner;
   readonly registry: PluginRegistry;
   /** Notes that something went wrong in a plugin's code; its record shows it. */
   report(pluginId: string, text: string): void;
   /** Loads every plugin that is on. Never rejects: a plugin that fails is in its record. */
-  load(): Promise<void>;
+  load(options?: { /** Also the plugin that brings this channel, though it is off. */ readonly alsoChannel?: string | undefined }): Promise<void>;
   list(): { readonly workspaceDir: string | undefined; readonly plugins: readonly PluginRecord[]; readonly diagnostics: readonly PluginDiagnostic[] };
   channels(): readonly ChannelOffer[];
   tools(ctx: PluginToolContext, coreNames: ReadonlySet<string>): AgentTool[];
@@ -50,15 +51,14 @@ const SERVICE_LIMIT_MS = 30_000;
 const MAX_NAMED = 6;
 
 export function createPluginService(options: PluginServiceOptions): PluginService {
-  const { log, catalog } = options;
-  const hooks = createHookRunner(log, report);
+  const { log, catalog, hooks } = options;
   const registry = createPluginRegistry(hooks);
   const loader = createPluginLoader({ stateDir: options.stateDir, loadSdk: () => options.loadSdk() });
   const started: { readonly pluginId: string; readonly id: string; stop?: ((ctx: unknown) => unknown) | undefined; readonly ctx: unknown }[] = [];
   const skillDirs: string[] = [];
   let locked = false;
 
-  async function load(): Promise<void> {
+  async function load({ alsoChannel }: { readonly alsoChannel?: string | undefined } = {}): Promise<void> {
     const config = options.config();
     const { candidates, diagnostics } = await catalog.discover(config);
     for (const diagnostic of diagnostics) note(diagnostic);
@@ -67,7 +67,7 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
     for (const candidate of candidates) {
       const record = catalog.recordOf(candidate, config);
       registry.records.push(record);
-      if (!record.enabled) continue;
+      if (!record.enabled && (alsoChannel === undefined || candidate.overriddenBy !== undefined || !candidate.manifest.channels.includes(alsoChannel))) continue;
       await addSkillDirs(candidate);
       try {
         runtime ??= await options.createRuntime();
@@ -150,7 +150,6 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
   }
 
   return {
-    hooks,
     registry,
     report,
     load,

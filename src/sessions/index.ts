@@ -1,5 +1,5 @@
 export type { DeliveryContext, ResolvedSkill, SessionEntry, SessionIndex, SessionOrigin, SessionPatch, SkillsSnapshot } from "./types.ts";
-export { createSessionService, type SessionService } from "./service.ts";
+export { createSessionService, type SessionService, type SessionWatch } from "./service.ts";
 export { type PendingSessionLog, type SessionStore } from "./session-store.ts";
 export { registerLiveTranscript, type LiveTranscript } from "./append.ts";
 export { emitSessionTranscriptUpdate, queueByPath } from "./process-registry.ts";

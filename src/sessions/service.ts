@@ -35,6 +35,16 @@ export interface SessionServiceOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Runs, or has messages waiting: such a session is never cleaned away. */
   readonly isActive?: ((key: string) => boolean) | undefined;
+  readonly watch?: SessionWatch | undefined;
+}
+
+/** Who wants to know when conversations begin and end. */
+export interface SessionWatch {
+  started(key: string, entry: Readonly<SessionEntry>, resumedFrom?: string): void;
+  /** Before the transcript is put away. */
+  beforeReset(key: string, entry: Readonly<SessionEntry>, transcript: string, reason: "new" | "reset"): Promise<void>;
+  /** `transcript`: where it lies now; undefined when there is none. */
+  ended(key: string, entry: Readonly<SessionEntry>, transcript: string | undefined): Promise<void>;
 }
 
 export type ArchiveReason = "reset" | "deleted";
@@ -60,7 +70,7 @@ export interface SessionService {
    * an unknown, empty or too large parent.
    */
   fork(key: string, parentKey: string): Promise<{ readonly sessionId: string; readonly sessionFile: string } | undefined>;
-  reset(key: string, options?: { archive?: boolean; patch?: SessionPatch }): Promise<ResetResult>;
+  reset(key: string, options?: { archive?: boolean; patch?: SessionPatch; reason?: "new" | "reset" | undefined }): Promise<ResetResult>;
   /** `archived`: the transcript's new name. */
   remove(key: string, options: { deleteTranscript: boolean }): Promise<{ deleted: boolean; archived: string[] }>;
   /** Every entry of every agent (or one). */
@@ -130,6 +140,7 @@ export function createSessionService(options: SessionServiceOptions): SessionSer
     if (known) return { entry: known, created: false };
     const sessionId = randomUUID();
     const entry = store.update(key, { sessionId, sessionFile: newTranscriptPath(key, sessionId), ...seed });
+    options.watch?.started(key, entry);
     return { entry, created: true };
   }
 
@@ -150,14 +161,17 @@ export function createSessionService(options: SessionServiceOptions): SessionSer
       if (!parent || !mayFork(options.config(), parent)) return undefined;
       return forkTranscript(transcriptPath(parentKey, parent), agent(agentIdOf(key)).workspaceDir, clock.now());
     },
-    async reset(key, { archive: doArchive = true, patch } = {}) {
+    async reset(key, { archive: doArchive = true, patch, reason = "reset" } = {}) {
       const store = await fresh(key);
       const previous = store.get(key);
+      if (previous) await options.watch?.beforeReset(key, previous, transcriptPath(key, previous), reason);
       const sessionId = randomUUID();
       const next = resetEntry(previous, { sessionId, sessionFile: newTranscriptPath(key, sessionId), nowMs: clock.now() });
       store.set(key, next);
       const entry = patch ? store.update(key, patch) : (store.get(key) ?? next);
       const archived = previous && doArchive ? await archive(transcriptPath(key, previous), "reset") : undefined;
+      if (previous) await options.watch?.ended(key, previous, archived);
+      options.watch?.started(key, entry, previous?.sessionId);
       return { entry, previous, archived };
     },
     async remove(key, { deleteTranscript }) {

@@ -41,6 +41,8 @@ export interface SubagentServiceOptions {
   readonly tellChat: (run: SubagentRun, id: string, text: string) => Promise<void>;
   readonly parseModel: (text: string, agentId: string) => Promise<ModelRef | undefined>;
   readonly thinkingLevels: readonly string[];
+  /** Answered, failed or was stopped. */
+  onEnded?(run: SubagentRun): void;
 }
 
 export interface SubagentService {
@@ -173,7 +175,9 @@ export function createSubagentService(options: SubagentServiceOptions): Subagent
       ...(usage ? { usage: { input: usage.input, output: usage.output, total: usage.total } } : {}),
       archiveAtMs: clock.now() + (settings().archiveAfterMinutes ?? DEFAULT_ARCHIVE_MIN) * 60_000,
     });
-    if (run) announce(run);
+    if (!run) return;
+    options.onEnded?.(run);
+    announce(run);
   }
 
   // ── Announcing ─────────────────────────────────────────────────────────
@@ -235,8 +239,9 @@ export function createSubagentService(options: SubagentServiceOptions): Subagent
     let count = await killAll(run.childSessionKey);
     if (!isActive(run)) return count;
     count++;
-    await registry.update(runId, { endedAt: clock.now(), outcome: { status: "unknown" }, endedReason: "subagent-killed", cleanupHandled: true, archiveAtMs: clock.now() + (settings().archiveAfterMinutes ?? DEFAULT_ARCHIVE_MIN) * 60_000 });
+    const killed = await registry.update(runId, { endedAt: clock.now(), outcome: { status: "unknown" }, endedReason: "subagent-killed", cleanupHandled: true, archiveAtMs: clock.now() + (settings().archiveAfterMinutes ?? DEFAULT_ARCHIVE_MIN) * 60_000 });
     options.abort(runId);
+    if (killed) options.onEnded?.(killed);
     return count;
   }
 

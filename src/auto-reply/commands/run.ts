@@ -24,7 +24,7 @@ export interface CommandRunnerDeps {
   readonly channel: (id: string) => ChannelPlugin | undefined;
   readonly services: () => CommandServices;
   readonly answers: Answers;
-  readonly resetSession: (sessionKey: string) => Promise<unknown>;
+  readonly resetSession: (sessionKey: string, reason: "new" | "reset") => Promise<unknown>;
 }
 
 export type CommandScope = Pick<CommandContext, "sessionKey" | "agentId" | "entry" | "authority" | "isGroup">;
@@ -155,7 +155,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
       await deps.answers.answer(rows, base.sessionKey, "⚠️ Starting a new session needs the scope operator.admin.", { record: false });
       return DONE;
     }
-    await deps.resetSession(base.sessionKey);
+    await deps.resetSession(base.sessionKey, /^\s*\/new\b/i.test(rows.at(-1)?.message.text ?? "") ? "new" : "reset");
     let rest = text;
     const [first = ""] = text.split(/\s+/);
     if (first !== "" && /[/@]|^[a-z0-9.-]+$/i.test(first)) {

@@ -4,7 +4,7 @@ import type { Cli } from "../cli.ts";
 import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts";
 import { CliError } from "../errors.ts";
 import { formatAge } from "../format.ts";
-import { builtInChannels } from "../library.ts";
+import { allChannels } from "../plugins.ts";
 import { timeoutMs } from "../parse.ts";
 import { fieldsOf, numberOf, rowsOf, textOf, textsOf, type Fields } from "../read.ts";
 import { callGateway, connect } from "../rpc.ts";
@@ -61,7 +61,7 @@ export function defineChannels(command: Command, cli: Cli): void {
 }
 
 async function findChannel(cli: Cli, wanted: string | undefined): Promise<ChannelPlugin> {
-  const channels = await builtInChannels(cli);
+  const channels = await allChannels(cli, await tolerateConfig(cli), wanted);
   const names = channels.map((channel) => channel.id).join(", ");
   if (wanted === undefined) throw new CliError("Say which channel: --channel <name>.", { fix: `Channels: ${names}` });
   const found = channels.find((channel) => channel.id === wanted.trim().toLowerCase());
@@ -70,8 +70,9 @@ async function findChannel(cli: Cli, wanted: string | undefined): Promise<Channe
 }
 
 async function list(cli: Cli, isJson: boolean): Promise<void> {
-  const { config } = await requireConfig(cli);
-  const found = (await builtInChannels(cli)).map((channel) => ({
+  const snapshot = await requireConfig(cli);
+  const { config } = snapshot;
+  const found = (await allChannels(cli, snapshot)).map((channel) => ({
     channel,
     accounts: channel.config.listAccountIds(config).map((id) => {
       const account = channel.config.resolveAccount(config, id);

@@ -28,6 +28,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "cron", summary: "reminders and scheduled jobs", load: async () => (await import("./cron.ts")).defineCron },
   { name: "approvals", alias: "exec-approvals", summary: "commands that may run without being asked about", load: async () => (await import("./approvals.ts")).defineApprovals },
   { name: "sandbox", summary: "containers that the agent's tools work in", load: async () => (await import("./sandbox.ts")).defineSandbox },
+  { name: "plugins", summary: "add-ons: channels, tools, commands", load: async () => (await import("./plugins.ts")).definePlugins },
   { name: "config", summary: "read and change the configuration", load: async () => (await import("./config.ts")).defineConfig },
   { name: "logs", summary: "the gateway's log", load: async () => (await import("./logs.ts")).defineLogs },
   { name: "dashboard", summary: "open the Control UI", load: async () => (await import("./dashboard.ts")).defineDashboard },

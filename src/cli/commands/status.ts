@@ -163,6 +163,7 @@ async function printStatus(cli: Cli, report: Report, flags: StatusFlags): Promis
     ...findingsOf(snapshot).map((f) => `${f.title} (${f.detail})`),
     ...snapshot.warnings.map((w) => `config ${w.path || "<root>"}: ${w.message}`),
     ...rowsOf(live?.status["channelIssues"]).map((issue) => `${textOf(issue["channel"])} ${textOf(issue["accountId"])}: ${textOf(issue["message"])}${issue["fix"] ? ` ${textOf(issue["fix"])}` : ""}`),
+    ...rowsOf(fieldsOf(live?.status["plugins"])["faulty"]).map((plugin) => `plugin ${textOf(plugin["id"])}: ${textOf(plugin["error"])}`),
     ...(live?.status["configError"] ? [`The config on disk is broken, the last good one is in use: ${textOf(fieldsOf(live.status["configError"])["message"])}`] : []),
   ];
   if (problems.length > 0) {

@@ -45,7 +45,8 @@ const WITHOUT_EFFECT: readonly string[] = [
 ];
 
 /** Channels that are built in; others need a plugin, or are accepted and do nothing yet. */
-const CHANNEL_SECTIONS = new Set(["telegram", "defaults", "modelByChannel"]);
+export const BUILT_IN_CHANNELS: readonly string[] = ["telegram", "feishu"];
+const CHANNEL_SECTIONS: ReadonlySet<string> = new Set([...BUILT_IN_CHANNELS, "defaults", "modelByChannel"]);
 
 /** Keys of a configuration that nothing honours yet: the topmost ones, dotted. `channelIds`: channels that plugins bring. */
 export function findUnusedKeys(config: unknown, channelIds: ReadonlySet<string> = new Set(), honoured: readonly string[] = HONOURED_PREFIXES): string[] {

@@ -32,6 +32,7 @@ const status = defineMethod({
       uptimeMs: now - ctx.startedAt,
       heartbeat: { defaultAgentId: resolveDefaultAgentId(cfg), agents: summarizeHeartbeats(cfg) },
       channelSummary: ctx.channels.summaryLines(),
+      plugins: pluginsOf(ctx),
       channelIssues: ctx.channels.issues(),
       queuedSystemEvents: isAdmin ? ctx.systemEvents.list() : [],
       model: { ref: `${choice.ref.provider}/${choice.ref.modelId}`, source: choice.source, reason: choice.reason },
@@ -51,6 +52,13 @@ const status = defineMethod({
     };
   },
 });
+
+/** Those that run, and those with which something is wrong. */
+function pluginsOf({ plugins }: GatewayContext): unknown {
+  const all = plugins.list().plugins;
+  const faulty = all.filter(({ status, faults }) => status === "error" || faults !== undefined);
+  return { loaded: all.filter((plugin) => plugin.status === "loaded").map(({ id }) => id), faulty: faulty.map(({ id, status, error, faults, lastFault }) => ({ id, status, error: error ?? lastFault, faults })) };
+}
 
 function statusRow(agentId: string, key: string, entry: Readonly<SessionEntry>, now: number): unknown {
   const total = entry.totalTokens ?? null;

@@ -216,10 +216,10 @@ const reset = defineMethod({
   name: "sessions.reset",
   scope: "operator.admin",
   params: z.strictObject({ key: nes, reason: z.enum(["new", "reset"]).optional() }),
-  async handle({ key: raw }, ctx: GatewayContext) {
+  async handle({ key: raw, reason }, ctx: GatewayContext) {
     const key = usableSessionKey(ctx, raw, invalidRequest);
     await settleSession(ctx, key);
-    const { entry } = await ctx.sessions.reset(key);
+    const { entry } = await ctx.sessions.reset(key, { reason });
     ctx.log.info("session reset", { sessionKey: key, sessionId: entry.sessionId });
     return { ok: true, key, entry };
   },

@@ -1,8 +1,15 @@
-export { adaptForeignChannel } from "./channel.ts";
+import type { ChannelPlugin } from "../../channels/contract/index.ts";
+import type { Logger } from "../../infra/log.ts";
+import type { ChannelOffer } from "../registry.ts";
+import { adaptForeignChannel } from "./channel.ts";
+import { createLiveReceivers, type LiveReceivers } from "./live.ts";
+
 export { createForeignDispatch, type ForeignDispatch } from "./dispatch.ts";
 export { createLiveReceivers, type LivePayload, type LiveReceiver } from "./live.ts";
 
 const CONTRACT = Symbol.for("openclaw.channel-contract");
 
-/** Whether a channel was made with `defineChannel` of the plugin SDK. */
-export const isOwnContract = (channel: object): boolean => CONTRACT in channel;
+/** A channel in either shape; one made with `defineChannel` of the plugin SDK is taken as it is. */
+export function toChannelPlugin({ plugin, pluginId }: ChannelOffer, log: Logger, live: LiveReceivers = createLiveReceivers()): ChannelPlugin {
+  return (CONTRACT in plugin ? plugin : adaptForeignChannel(plugin, { pluginId, live, log })) as ChannelPlugin;
+}

@@ -1,0 +1,149 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { answeringModel, type Asked, type Reply } from "../support/answering-model.ts";
+import { connectClient } from "../support/client.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { writePlugin } from "../support/plugin.ts";
+
+interface WorldInput {
+  readonly answer?: (asked: Asked, call: number) => Reply;
+  readonly plugins?: object;
+  readonly config?: object;
+  prepare(stateDir: string): Promise<unknown>;
+}
+
+/** A gateway with plugins in its state folder, and a client. */
+async function world(input: WorldInput) {
+  const stack = new AsyncDisposableStack();
+  let call = 0;
+  const model = stack.use(await answeringModel((asked) => input.answer?.(asked, call++) ?? "fine"));
+  const stateDir = await mkdtemp(join(tmpdir(), "plugins-"));
+  stack.defer(() => rm(stateDir, { recursive: true, force: true, maxRetries: 5 }));
+  await input.prepare(stateDir);
+  const g = stack.use(
+    await startTestGateway({
+      stateDir,
+      config: {
+        gateway: { mode: "local", auth: { mode: "token", token: "T" } }, models: { providers: model.providers }, messages: { queue: { debounceMs: 0 } }, plugins: input.plugins ?? {},
+        agents: { defaults: { workspace: join(stateDir, "workspace"), model: { primary: "mock/m" }, heartbeat: { every: "0m" } } }, ...input.config,
+      },
+    }),
+  );
+  await g.gateway.ready;
+  const client = stack.use(await connectClient(g.url, g.token));
+  const list = () => g.gateway.context.plugins.list();
+  return {
+    ask: async (text: string): Promise<string> => (await client.chat(text)).text ?? "",
+    g, client, asked: model.asked, stateDir, list,
+    record: (id: string) => list().plugins.find((plugin) => plugin.id === id),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+const PROBE = `
+import type { OpenClawPluginApi } from "openclaw/plugin-sdk";
+import { jsonResult } from "openclaw/plugin-sdk/core";
+import { appendFileSync } from "node:fs";
+enum Mark { Seen = "seen" }
+class Keeper { constructor(private readonly file: string) {} note(line: string) { appendFileSync(this.file, line + "\\n"); } }
+export default {
+  id: "probe",
+  register(api: OpenClawPluginApi) {
+    const keep = new Keeper(process.env.PROBE_FILE ?? "");
+    const say = (name: string) => (event: any, ctx: any) => keep.note(name + (event?.message?.role ? "(" + event.message.role + ")" : ""));
+    for (const name of ["before_model_resolve", "before_agent_start", "llm_input", "llm_output", "agent_end", "before_tool_call", "message_received", "session_start", "session_end", "before_reset", "gateway_start", "gateway_stop", "message_sent"]) api.on(name as any, say(name));
+    api.on("after_tool_call", (event: any, ctx: any) => keep.note("after_tool_call " + ctx.sessionKey + " " + typeof event.durationMs));
+    api.on("tool_result_persist", say("tool_result_persist"));
+    api.on("before_message_write", say("before_message_write"));
+    api.on("before_prompt_build", () => ({ prependContext: "SECOND" }), { priority: 10 });
+    api.on("before_prompt_build", () => ({ prependContext: "PREPENDED-CTX" }));
+    api.registerTool((ctx: any) => { keep.note("factory " + ctx.agentId); return { name: "probe_add", description: "Adds", parameters: { type: "object", properties: { a: { type: "number" } }, required: ["a"] }, async execute(_id: string, p: any) { return jsonResult({ sum: p.a + 1, mark: Mark.Seen }); } }; }, { name: "probe_add" });
+    api.registerTool({ name: "probe_shy", description: "x", parameters: { type: "object" }, async execute() { return "plain words"; } } as any, { optional: true });
+    api.registerCommand({ name: "probe", description: "Says it back", acceptsArgs: true, handler: (ctx: any) => ({ text: JSON.stringify({ args: ctx.args, channel: ctx.channel, ok: ctx.isAuthorizedSender, body: ctx.commandBody }) }) });
+    api.registerCommand({ name: "status", description: "no", handler: () => ({ text: "no" }) });
+    api.registerHttpRoute({ path: "probe/x", handler: (_req: any, res: any) => { res.end("hello"); } });
+    api.registerHttpRoute({ path: "/probe/boom", handler: () => { throw new Error("no"); } });
+    api.registerHttpRoute({ path: "/api/channels/probe", handler: (_req: any, res: any) => { res.end("inside"); } });
+    api.registerGatewayMethod("probe.hello", ({ params, respond }: any) => respond(true, { hello: params.name }));
+    api.registerGatewayMethod("health", () => undefined);
+    api.registerService({ id: "probe-service", start: (ctx: any) => keep.note("service up " + typeof ctx.stateDir), stop: () => keep.note("service down") });
+  },
+};
+`;
+
+it("a plugin in TypeScript: its tool, hooks in their order, command, routes, method and service work, and nothing of it is called twice", async () => {
+  const file = join(await mkdtemp(join(tmpdir(), "probe-")), "log");
+  process.env["PROBE_FILE"] = file;
+  {
+    await using w = await world({
+      prepare: (stateDir) => writePlugin(join(stateDir, "extensions"), "probe", { "index.ts": PROBE }),
+      plugins: { allow: ["probe"] },
+      answer: (_asked, call) => (call === 0 ? { tool: "probe_add", args: { a: 2 } } : "three"),
+    });
+    const record = w.record("probe");
+    expect(record).toMatchObject({ status: "loaded", toolNames: ["probe_add", "probe_shy"], commands: ["probe"], gatewayMethods: ["probe.hello"], services: ["probe-service"], httpHandlers: 3 });
+    const said = w.list().diagnostics.map(({ message }) => message);
+    expect(said).toContain('command registration failed: Command name "status" is reserved by a built-in command');
+    expect(said).toContain("gateway method already registered: health");
+
+    expect(await w.ask("what is two and one")).toBe("three");
+    expect(w.asked[0]?.last).toMatch(/^SECOND\n\nPREPENDED-CTX\n\n.*what is two and one$/s);
+    expect(w.asked[0]?.tools).toContain("probe_add");
+    expect(w.asked[0]?.tools).not.toContain("probe_shy");
+    expect(JSON.parse(w.asked[1]?.last ?? "")).toEqual({ sum: 3, mark: "seen" });
+    const lines = async (): Promise<string[]> => (await readFile(file, "utf8")).trim().split("\n");
+    await expect.poll(async () => (await lines()).includes("llm_output")).toBe(true);
+    const run = (await lines()).filter((line) => !line.startsWith("service") && !line.startsWith("gateway"));
+    expect(run).toEqual([
+      "session_start", "message_received", "before_model_resolve", "before_agent_start", "factory main", "llm_input", "before_message_write(user)", "before_message_write(assistant)", "before_tool_call",
+      "after_tool_call agent:main:main number", "tool_result_persist(toolResult)", "before_message_write(toolResult)", "before_message_write(assistant)", "agent_end", "llm_output",
+    ]);
+
+    expect(JSON.parse(await w.ask("/probe a b"))).toEqual({ args: "a b", channel: "webchat", ok: true, body: "/probe a b" });
+    expect(await w.ask("/status")).toContain("mock/m");
+    expect(await (await fetch(`${w.g.url}/probe/x`)).text()).toBe("hello");
+    const boom = await fetch(`${w.g.url}/probe/boom`);
+    expect([boom.status, await boom.text()]).toEqual([500, "Internal Server Error"]);
+    for (const path of ["/api/channels/probe", "/api%2Fchannels/probe", "//api/channels/probe", "/api/%63hannels/probe"]) expect((await fetch(`${w.g.url}${path}`)).status).toBe(401);
+    expect(await (await fetch(`${w.g.url}/api/channels/probe`, { headers: { authorization: "Bearer T" } })).text()).toBe("inside");
+    expect(await w.client.call("probe.hello", { name: "bob" })).toEqual({ hello: "bob" });
+    await w.ask("/new");
+    await expect.poll(async () => (await lines()).filter((line) => ["before_reset", "session_end", "session_start"].includes(line))).toEqual(["session_start", "before_reset", "session_end", "session_start"]);
+  }
+  expect((await readFile(file, "utf8")).trim().split("\n").slice(-2)).toEqual(["gateway_stop", "service down"]);
+  await rm(join(file, ".."), { recursive: true, force: true });
+});
+
+const plugin = (body: string): Record<string, string> => ({ "index.js": `export default { register(api) { ${body} } };` });
+
+it("a plugin that throws, hangs, rejects, exits or is broken is named, and the gateway answers", async () => {
+  await using w = await world({
+    async prepare(stateDir) {
+      const dir = join(stateDir, "extensions");
+      await writePlugin(dir, "throws", plugin('throw new Error("cannot begin")'));
+      await writePlugin(dir, "syntax", { "index.ts": "export default {{{" });
+      await writePlugin(dir, "rejects", plugin('api.on("message_received", () => { void Promise.reject(new Error("stray")); })'));
+      await writePlugin(dir, "exits", plugin('api.on("before_model_resolve", () => process.exit(3)); api.registerTool(() => { throw new Error("no tool today"); }, { name: "never" });'));
+      await writePlugin(dir, "async", { "index.js": 'export default async (api) => { api.registerCommand({ name: "early", description: "", handler: () => ({ text: "here" }) }); await null; throw new Error("late"); };' });
+      await writePlugin(dir, "schema", plugin(""), { configSchema: { type: "object", required: ["key"], properties: { key: { type: "string" } } } });
+      await mkdir(join(dir, "nothing"), { recursive: true });
+      await writeFile(join(dir, "nothing", "index.js"), "export default 1;");
+      await writePlugin(dir, "open", plugin(""));
+      await chmod(join(dir, "open"), 0o777);
+    },
+    plugins: { entries: { gone: { enabled: true }, schema: { enabled: true } } },
+  });
+  expect(await w.ask("hello")).toBe("fine");
+  expect(await w.ask("/early")).toBe("here");
+  expect(w.record("throws")).toMatchObject({ status: "error", error: "cannot begin" });
+  expect(w.record("syntax")).toMatchObject({ status: "error", error: expect.stringContaining("failed to load plugin") as string });
+  expect(w.record("rejects")).toMatchObject({ status: "loaded", lastFault: expect.stringContaining("stray") as string });
+  expect(w.record("exits")).toMatchObject({ status: "loaded", faults: expect.any(Number) as number });
+  expect(w.record("open")).toBeUndefined();
+  const said = w.list().diagnostics.map(({ message }) => message).join("\n");
+  expect(said).toContain("blocked plugin candidate: path_world_writable");
+  expect(said).toMatch(/plugin manifest not found: .*nothing/);
+  expect(await w.ask("still there?")).toBe("fine");
+});

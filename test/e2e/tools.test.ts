@@ -161,10 +161,11 @@ it("a message goes to another chat with its file, and is part of that chat's con
 
 it("a command that prints a gigabyte costs neither the memory nor the conversation", async () => {
   await using w = await world({
-    steps: [{ tool: "exec", args: { command: "head -c 1000000000 /dev/zero | tr '\\0' a", yieldMs: 120_000, timeout: 100 } }, "It printed a lot."],
+    steps: [{ tool: "exec", args: { command: "head -c 1000000000 /dev/zero | tr '\\0' a; echo; echo the last line", yieldMs: 120_000, timeout: 100 } }, "It printed a lot."],
   });
   const before = process.memoryUsage().rss;
   expect((await w.client.chat("print much")).text).toBe("It printed a lot.");
   expect(w.result(1).length).toBeLessThan(60_000);
+  expect(w.result(1)).toMatch(/^\[truncated: output exceeded context limit\]\n[\s\S]*the last line/);
   expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000);
 }, 120_000);

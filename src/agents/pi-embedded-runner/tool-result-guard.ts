@@ -6,7 +6,9 @@ import { CHARS_PER_TOKEN } from "../output/tokens.ts";
 export const MAX_STORED_RESULT_CHARS = 400_000;
 const OVERFLOW_CHARS_PER_TOKEN = 0.25;
 const MIN_RESULT_CHARS = 1024;
-const CUT_NOTE = "\n[truncated: output exceeded context limit]";
+const CUT_NOTE = "[truncated: output exceeded context limit]";
+/** Commands say at their end how they went; of everything else the beginning counts. */
+const END_COUNTS: ReadonlySet<string> = new Set(["exec", "process"]);
 const CLEARED_NOTE = "[compacted: tool output removed to free context]";
 /** Share of the window, in characters, that messages may fill; cleared down to the second so that it is not done again at once. */
 const FILL_SHARE = 0.75;
@@ -45,10 +47,12 @@ export function guardToolResults(messages: AgentMessage[], contextTokens: number
   return changed ? out : messages;
 }
 
-/** A result of more than `maxChars` cut to that, its end note included, at a line end where one is near. */
+/** A result of more than `maxChars` cut to that, its note included, at a line end where one is near. */
 export function cutResult(message: ToolResultMessage, maxChars: number, note: string = CUT_NOTE): ToolResultMessage {
   const text = resultText(message);
-  return text.length <= maxChars ? message : withText(message, `${cutAtLine(text, maxChars - note.length)}${note}`);
+  if (text.length <= maxChars) return message;
+  const room = maxChars - note.length - 1;
+  return withText(message, END_COUNTS.has(message.toolName) ? `${note}\n${tailAtLine(text, room)}` : `${cutAtLine(text, room)}\n${note}`);
 }
 
 /**
@@ -63,6 +67,12 @@ export function cutAtLine(text: string, max: number): string {
   const head = text.slice(0, Math.max(0, max)).replace(/[\uD800-\uDBFF]$/, "");
   const line = head.lastIndexOf("\n");
   return line > head.length * 0.7 ? head.slice(0, line) : head;
+}
+
+function tailAtLine(text: string, max: number): string {
+  const tail = text.slice(Math.max(0, text.length - max)).replace(/^[\uDC00-\uDFFF]/, "");
+  const line = tail.indexOf("\n");
+  return line >= 0 && line < tail.length * 0.3 ? tail.slice(line + 1) : tail;
 }
 
 export function resultText(message: ToolResultMessage): string {

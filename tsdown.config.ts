@@ -1,4 +1,6 @@
+import { existsSync, readdirSync } from "node:fs";
 import http from "node:http";
+import { join } from "node:path";
 import { defineConfig, type UserConfig } from "tsdown";
 
 /** Optional packages that bundled SDKs try to load; absent ones stay unresolved imports that are never reached. */
@@ -38,17 +40,24 @@ const lightHttp = {
   },
 };
 
-const config: UserConfig = {
-  platform: "node",
-  target: "node22.18",
-  format: "esm",
-  outDir: "dist",
-  fixedExtension: false,
-  entry: { entry: "src/entry.ts" },
-  clean: false,
-  dts: false,
-  plugins: [lazyJiti, lightHttp],
-  deps: { neverBundle: [/^jiti$/, "@lydell/node-pty", "playwright-core", ...optional], onlyBundle: false },
+const SDK = /^openclaw\/plugin-sdk(?:\/.*)?$/;
+
+/** A bundled extension shares the SDK's one instance; by its name it would not be found from where the build lies. */
+const sharedSdk = {
+  name: "shared-plugin-sdk",
+  resolveId: { order: "pre" as const, handler: (id: string) => (SDK.test(id) ? { id: "../../plugin-sdk/index.js", external: true } : null) },
 };
 
-export default defineConfig(config);
+const outDir = process.env["OPENCLAW_OUT_DIR"] ?? "dist";
+const common: UserConfig = { platform: "node", target: "node22.18", format: "esm", fixedExtension: false, clean: false, dts: false };
+const deps: NonNullable<UserConfig["deps"]> = { neverBundle: [/^jiti$/, "@lydell/node-pty", "playwright-core", ...optional], onlyBundle: false };
+
+const extensions = readdirSync(join(import.meta.dirname, "extensions"), { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() && existsSync(join(import.meta.dirname, "extensions", entry.name, "index.ts")) ? [entry.name] : [],
+);
+
+export default defineConfig([
+  { ...common, outDir, entry: { entry: "src/entry.ts", "plugin-sdk/index": "src/plugin-sdk/index.ts" }, plugins: [lazyJiti, lightHttp], deps },
+  { ...common, outDir, entry: { "plugin-sdk/index": "src/plugin-sdk/index.ts" }, dts: { dtsOnly: true }, deps: { neverBundle: true } },
+  ...extensions.map((id): UserConfig => ({ ...common, outDir: `${outDir}/extensions/${id}`, entry: { index: `extensions/${id}/index.ts` }, plugins: [sharedSdk], deps })),
+]);

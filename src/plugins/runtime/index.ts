@@ -10,3 +10,9 @@ export type { ReplyPrefixOptions, ReplyPrefixQuery, ResponsePrefixContext, Selec
 export { detectMime, extensionForMime, isVoiceCompatibleAudio, mediaKindFromMime, type MediaKind } from "./mime-kind.ts";
 export { createMediaAccess, LocalMediaAccessError, MediaFetchError, type LoadedMedia, type LoadMediaOptions } from "./web-media.ts";
 export { createPairingReply } from "./pairing.ts";
+export { createPluginRuntime, type PluginLogger, type PluginRuntime, type PluginRuntimeDeps } from "./create-runtime.ts";
+export type { ChannelPollRequest, ChannelSendRequest, ChannelSendResult } from "./channel-doors.ts";
+export { createReplyDispatcher, type DispatchCounts, type DispatchKind, type DispatchPayload, type ReplyDispatcher, type ReplyDispatcherOptions, type TypingDispatcherOptions } from "./dispatcher.ts";
+export type { BufferedDispatchInput, DispatchReply, DispatchResult, ReplyDispatchOptions } from "./reply.ts";
+export { finalizeInboundContext } from "./inbound.ts";
+export type { AgentRoute, AgentRouteQuery } from "./routing.ts";

@@ -1,11 +1,14 @@
+import { randomUUID } from "node:crypto";
 import type { ChannelPlugin } from "../channels/contract/index.ts";
 import type { ConfigSnapshot } from "../config/index.ts";
 import { systemClock } from "../infra/clock.ts";
 import type { PluginCatalog, PluginService } from "../plugins/index.ts";
 import { resolveAgent, resolveDefaultAgentId } from "../routing/index.ts";
 import type { Cli } from "./cli.ts";
-import { createCliLogger } from "./config-access.ts";
-import { agentRoots, builtInChannels } from "./library.ts";
+import { createCliLogger, createWriter } from "./config-access.ts";
+import { agentRoots, builtInChannels, openSessions } from "./library.ts";
+import { fieldsOf, textOf } from "./read.ts";
+import { callGateway } from "./rpc.ts";
 
 /** What lies on disk; no code of a plugin runs. */
 export async function openCatalog(cli: Cli): Promise<PluginCatalog> {
@@ -20,10 +23,36 @@ export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, alsoChanne
   const service = createPluginService({
     config: () => snapshot.config, log, catalog: await openCatalog(cli), hooks: createHookRunner(log, () => undefined), stateDir: cli.paths.stateDir, host: undefined,
     workspaceDir: () => resolveAgent(snapshot.config, resolveDefaultAgentId(snapshot.config), agentRoots(cli)).workspaceDir,
-    loadSdk: () => import("../plugin-sdk/index.ts"), createRuntime: async () => ({ version: cli.version }),
+    loadSdk: () => import("../plugin-sdk/index.ts"), createRuntime: () => createRuntime(cli, snapshot),
   });
   await service.load({ alsoChannel });
   return service;
+}
+
+/** `api.runtime` without a gateway: files and settings are there, what is sent goes through the running one. */
+async function createRuntime(cli: Cli, snapshot: ConfigSnapshot): Promise<object> {
+  const [{ createPluginRuntime }, { createChannelPairingStore }, { createImageWorker }] = await Promise.all([import("../plugins/runtime/index.ts"), import("../pairing/index.ts"), import("../media/index.ts")]);
+  const log = createCliLogger(cli, "error");
+  const onlyInGateway = (what: string) => async (): Promise<never> => {
+    throw new Error(`${what} works inside the gateway only.`);
+  };
+  return createPluginRuntime({
+    version: cli.version, config: () => snapshot.config, stateDir: cli.paths.stateDir, sessions: await openSessions(cli, snapshot), pairing: createChannelPairingStore({ stateDir: cli.paths.stateDir, clock: systemClock, log }),
+    images: createImageWorker(), log, now: Date.now, isVerbose: () => false, isCommand: () => false, hasNativeCommands: () => false, onAgentEvent: () => () => undefined,
+    systemEvents: {
+      push() {
+        throw new Error("A system event needs the gateway.");
+      },
+    },
+    async writeConfig(next) {
+      await createWriter(cli).replace(next);
+    },
+    async sendToChannel({ channel, to, text, mediaUrl, accountId, threadId }) {
+      const sent = fieldsOf(await callGateway(cli, { timeout: 60_000 }, "send", { channel, to, message: text, idempotencyKey: randomUUID(), ...(mediaUrl ? { mediaUrl } : {}), ...(accountId ? { accountId } : {}), ...(threadId ? { threadId } : {}) }));
+      return { channel, messageId: textOf(sent["messageId"]) };
+    },
+    sendPollToChannel: onlyInGateway("A poll"), probeChannel: onlyInGateway("A probe"), channelAction: onlyInGateway("A message action"), dispatch: onlyInGateway("An agent run"),
+  });
 }
 
 /** Every channel that there is, those of plugins too. */

@@ -38,6 +38,7 @@ import { createResponsesSurface } from "./http/v1-responses.ts";
 import { createToolsInvokeSurface } from "./http/tools-invoke.ts";
 import { channelHandler, createCanvasHost, createControlUiSurface, createFrontServer, createHttpFrontDoor, createPluginRoutes } from "./http/index.ts";
 import { createIdempotencyCache } from "./idempotency.ts";
+import { createLogTransports } from "./log-transports.ts";
 import { listen, loadTls, resolveBindHosts, takeLock } from "./listen.ts";
 import { createMediaDownload } from "./media-download.ts";
 import { fetchMedia } from "./media-fetch.ts";
@@ -141,8 +142,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const fileSink = createFileSink({
     target: () => (current().logging?.file ? { file: current().logging?.file as string } : { dir: paths.logsDir }), threshold: level, maxBytes: () => current().logging?.maxFileBytes,
   });
+  const transports = createLogTransports();
   const log = createLogger([
-    fileSink,
+    fileSink, transports.sink,
     ...(options.console
       ? [createConsoleSink({
           threshold: () => options.console?.level ?? current().logging?.consoleLevel ?? "info", style: () => options.console?.style ?? current().logging?.consoleStyle ?? "compact",
@@ -233,7 +235,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       config, env, stateDir: paths.stateDir, packageRoot: options.packageRoot, roots, clock, log: pluginLog, hooks, routes, inbox, version: options.version,
       conversation: () => conversation, outbox: () => outbox, channels: () => manager, router: () => router, context: () => context,
       isOwner: (channel, accountId, senderId) => isOwnerId(channels?.find(channel), ownerIdsOf(config(), channels?.find(channel), accountId), channel, senderId),
-      loadSdk: () => import("../plugin-sdk/index.ts"), createRuntime: async () => ({ version: options.version }),
+      open: async (dispatch) => (await import("./plugin-host.ts")).openPluginDoors({ context, dispatch, routes, transports, agentEvents: events, fetchAllowOrigins: options.fetchAllowOrigins ?? [] }),
     });
     cleanups.push(guardProcess(pluginLog, (pluginId, text) => plugins.service.report(pluginId, text)));
 

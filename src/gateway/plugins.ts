@@ -8,7 +8,7 @@ import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
 import {
   createForeignDispatch, createLiveReceivers, createPluginService, openPluginCatalog, runPluginCommand, toAgentTool, toChannelPlugin,
-  type ForeignDispatch, type HookRunner, type PluginHost, type PluginPlaces, type PluginService,
+  type DispatchReply, type HookRunner, type PluginHost, type PluginPlaces, type PluginService,
 } from "../plugins/index.ts";
 import { resolveAgent, resolveDefaultAgentId } from "../routing/index.ts";
 import type { PluginRoutes } from "./http/index.ts";
@@ -27,9 +27,8 @@ export interface GatewayPluginsDeps extends PluginPlaces {
   readonly context: () => object;
   readonly isOwner: (channel: string, accountId: string, senderId: string) => boolean;
   readonly version: string;
-  loadSdk(): Promise<object>;
-  /** `api.runtime`; `dispatch` takes the messages of channels of the older shape. */
-  createRuntime(dispatch: ForeignDispatch): Promise<object>;
+  /** What plugins import, and `api.runtime`; asked for once. `dispatch` takes the messages of channels of the older shape. */
+  open(dispatch: DispatchReply): Promise<{ readonly sdk: object; readonly runtime: object }>;
 }
 
 /** The plugins of one gateway: what they offer, put where it is used. */
@@ -47,10 +46,12 @@ export function createGatewayPlugins(deps: GatewayPluginsDeps): GatewayPlugins {
   const catalog = openPluginCatalog(deps);
   const live = createLiveReceivers();
   const workspaceDir = (): string => resolveAgent(config(), resolveDefaultAgentId(config()), deps.roots).workspaceDir;
-  const dispatch: ForeignDispatch = (ctx, receiver) =>
-    createForeignDispatch({ conversation: deps.conversation(), inbox: deps.inbox, outbox: deps.outbox(), live, clock: deps.clock, isOwner: deps.isOwner })(ctx, receiver);
+  const dispatch: DispatchReply = (...args) =>
+    createForeignDispatch({ conversation: deps.conversation(), inbox: deps.inbox, outbox: deps.outbox(), live, clock: deps.clock, isOwner: deps.isOwner })(...args);
+  let opened: ReturnType<GatewayPluginsDeps["open"]> | undefined;
+  const doors = (): ReturnType<GatewayPluginsDeps["open"]> => (opened ??= deps.open(dispatch));
   const service = createPluginService({
-    config, log, catalog, hooks: deps.hooks, workspaceDir, stateDir: deps.stateDir, loadSdk: () => deps.loadSdk(), createRuntime: () => deps.createRuntime(dispatch), host: createPluginHost(deps),
+    config, log, catalog, hooks: deps.hooks, workspaceDir, stateDir: deps.stateDir, loadSdk: async () => (await doors()).sdk, createRuntime: async () => (await doors()).runtime, host: createPluginHost(deps),
   });
 
   function channelRegistrations(): ChannelRegistration[] {

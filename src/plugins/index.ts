@@ -1,12 +1,13 @@
 export { createAgentHooks } from "./agent-hooks.ts";
 export type { PluginCatalog } from "./catalog.ts";
 export { runPluginCommand } from "./commands.ts";
-export { createForeignDispatch, createLiveReceivers, toChannelPlugin, type ForeignDispatch } from "./foreign/index.ts";
+export { createForeignDispatch, createLiveReceivers, toChannelPlugin } from "./foreign/index.ts";
 export { createHookRunner, type HookRunner } from "./hooks.ts";
 export { hookOutbox, tellSent } from "./message-hooks.ts";
 export { openPluginCatalog, type PluginPlaces } from "./open-catalog.ts";
 export { guardProcess } from "./process-guard.ts";
 export type { PluginHost } from "./registry.ts";
+export type { DispatchReply } from "./runtime/index.ts";
 export { createPluginService, type PluginService } from "./service.ts";
 export { createSessionWatch, tellReceived } from "./session-hooks.ts";
 export { deliveryOrigin, hookSubagents, tellSubagentEnded } from "./subagent-hooks.ts";

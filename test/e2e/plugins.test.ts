@@ -147,3 +147,64 @@ it("a plugin that throws, hangs, rejects, exits or is broken is named, and the g
   expect(said).toMatch(/plugin manifest not found: .*nothing/);
   expect(await w.ask("still there?")).toBe("fine");
 });
+
+const CHANNEL = `
+export default { id: "probechan", register(api) {
+  const rt = api.runtime;
+  const out = globalThis.__probechan ??= { delivered: [], sent: [], hooks: [], ctxKeys: [], routes: [] };
+  api.on("message_received", (event, ctx) => out.hooks.push(ctx));
+  api.on("llm_input", (_event, ctx) => out.hooks.push(ctx.messageProvider));
+  out.say = async (text, sid, extra = {}) => {
+    const cfg = rt.config.loadConfig();
+    const route = rt.channel.routing.resolveAgentRoute({ cfg, channel: "probechan", accountId: "default", peer: { kind: "direct", id: "u1" } });
+    out.routes.push(route);
+    const storePath = rt.channel.session.resolveStorePath(cfg.session?.store, { agentId: route.agentId });
+    const body = rt.channel.reply.formatAgentEnvelope({ channel: "PC", from: "Alice", timestamp: 1700000000000, body: text });
+    const ctx = rt.channel.reply.finalizeInboundContext({ Body: body, RawBody: text, CommandBody: text, From: "probechan:u1", To: "probechan:u1", SessionKey: route.sessionKey, AccountId: route.accountId, ChatType: "direct", SenderId: "u1", SenderName: "Alice", Provider: "probechan", Surface: "probechan", MessageSid: sid, OriginatingChannel: "probechan", OriginatingTo: "probechan:u1", ...extra });
+    await rt.channel.session.recordInboundSession({ storePath, sessionKey: route.sessionKey, ctx, onRecordError: (err) => { throw err; } });
+    return rt.channel.reply.dispatchReplyWithBufferedBlockDispatcher({ ctx, cfg, dispatcherOptions: { deliver: async (payload, info) => { out.delivered.push({ payload, kind: info.kind }); } } });
+  };
+  api.registerChannel({ plugin: {
+    id: "probechan", meta: { id: "probechan", label: "Probe", selectionLabel: "Probe", docsPath: "/x", blurb: "x" }, capabilities: { chatTypes: ["direct"] },
+    config: { listAccountIds: () => ["default"], resolveAccount: () => ({ enabled: true }) },
+    outbound: { deliveryMode: "direct", sendText: async (ctx) => { out.sent.push(ctx.text); return { channel: "probechan", messageId: "m" + out.sent.length }; } },
+    gateway: { startAccount: async (ctx) => { out.ctxKeys = Object.keys(ctx).sort(); out.status = ctx.getStatus(); await new Promise((resolve) => ctx.abortSignal.addEventListener("abort", resolve)); } },
+  } });
+} };`;
+
+interface ProbeChannel {
+  readonly delivered: { payload: Record<string, unknown>; kind: string }[];
+  readonly sent: string[];
+  readonly hooks: unknown[];
+  readonly ctxKeys: string[];
+  readonly routes: unknown[];
+  readonly status: Record<string, unknown>;
+  say(text: string, sid: string, extra?: object): Promise<unknown>;
+}
+
+it("a channel of the older shape carries a conversation: its own gate, the reply to its deliver, repeats once, commands, and sends unasked", async () => {
+  await using w = await world({
+    prepare: (stateDir) => writePlugin(join(stateDir, "extensions"), "probechan", { "index.js": CHANNEL }, { channels: ["probechan"] }),
+    plugins: { allow: ["probechan"] }, config: { channels: { probechan: {} } }, answer: () => "pong",
+  });
+  const channel = (globalThis as { __probechan?: ProbeChannel }).__probechan as ProbeChannel;
+  await expect.poll(() => channel.ctxKeys).toEqual(["abortSignal", "account", "accountId", "cfg", "getStatus", "log", "runtime", "setStatus"]);
+  expect(channel.status).toMatchObject({ accountId: "default", enabled: true, configured: true, running: true, lastError: null, reconnectAttempts: 0 });
+
+  expect(await channel.say("ping", "1")).toEqual({ queuedFinal: true, counts: { tool: 0, block: 0, final: 1 } });
+  expect(channel.routes[0]).toMatchObject({ agentId: "main", channel: "probechan", accountId: "default", sessionKey: "agent:main:main", mainSessionKey: "agent:main:main", matchedBy: "default" });
+  expect(channel.delivered).toEqual([{ payload: { text: "pong", replyToTag: false, replyToCurrent: false, audioAsVoice: false }, kind: "final" }]);
+  expect(channel.hooks).toEqual([{ channelId: "probechan", accountId: "default", conversationId: "probechan:u1" }, "probechan"]);
+  expect(w.asked[0]?.last).toMatch(/ping$/);
+  expect(await channel.say("ping", "1")).toEqual({ queuedFinal: false, counts: { tool: 0, block: 0, final: 0 } });
+  expect(w.asked).toHaveLength(1);
+
+  await channel.say("/whoami", "2", { CommandAuthorized: true });
+  expect(String(channel.delivered.at(-1)?.payload["text"])).toContain("u1");
+  // Nobody is an owner because a channel says so: what needs one is not offered.
+  await channel.say("do it", "3", { CommandAuthorized: true });
+  expect(w.asked.at(-1)?.tools).not.toContain("exec");
+
+  expect(await w.client.call("send", { channel: "probechan", to: "probechan:u1", message: "by hand", idempotencyKey: "k1" })).toMatchObject({ channel: "probechan", messageId: "m1" });
+  expect(channel.sent).toEqual(["by hand"]);
+});

@@ -3,10 +3,11 @@ import type { Conversation } from "../../auto-reply/index.ts";
 import type { InboundMediaRef, InboundMessage, MediaKind, MsgContext } from "../../channels/contract/index.ts";
 import type { Inbox, Outbox } from "../../delivery/index.ts";
 import type { Clock } from "../../infra/clock.ts";
+import type { DispatchReply, ReplyDispatcher, ReplyDispatchOptions } from "../runtime/index.ts";
 import type { LiveReceiver, LiveReceivers } from "./live.ts";
 
 export interface ForeignDispatchDeps {
-  readonly conversation: Pick<Conversation, "receiveAdmitted">;
+  readonly conversation: Pick<Conversation, "receiveAdmitted" | "stop">;
   readonly inbox: Pick<Inbox, "whenFinished">;
   readonly outbox: Pick<Outbox, "whenSettled">;
   readonly live: LiveReceivers;
@@ -15,30 +16,44 @@ export interface ForeignDispatchDeps {
   readonly isOwner: (channel: string, accountId: string, senderId: string) => boolean;
 }
 
-/** `duplicate`: this message was taken before; nothing runs. @throws Error when the gateway cannot take it now */
-export type ForeignDispatch = (ctx: MsgContext, receiver: LiveReceiver) => Promise<{ readonly kind: "handled" | "duplicate" }>;
-
 /**
- * Takes a message whose plugin has gated it and made its context, and resolves when everything that was to be said is
- * delivered. The message is journaled first: after a crash its answer goes out through the channel's outbound side.
- * Source: spec decisions §5.5.
+ * Takes a message whose plugin has gated it and made its context, and resolves when everything that was to be said has been
+ * handed over. The message is journaled first: after a crash its answer goes out through the channel's outbound side.
+ * @throws Error when the gateway cannot take it now. Source: spec decisions §5.5.
  */
-export function createForeignDispatch(deps: ForeignDispatchDeps): ForeignDispatch {
-  return async (ctx, receiver) => {
-    const open = deps.live.open(receiver);
+export function createForeignDispatch(deps: ForeignDispatchDeps): DispatchReply {
+  return async (ctx, _cfg, dispatcher, options) => {
+    const open = deps.live.open(receiverOf(dispatcher, options));
+    const message = toInboundMessage(ctx, deps.clock.now(), open.data);
+    const stop = (): void => {
+      if (message.sessionKey !== undefined) void deps.conversation.stop(message.sessionKey, "rpc");
+    };
     try {
-      const message = toInboundMessage(ctx, deps.clock.now(), open.data);
-      const outcome = deps.conversation.receiveAdmitted(message, {
+      const outcome = deps.conversation.receiveAdmitted({ ...message, ...(options.skillFilter ? { skillFilter: options.skillFilter } : {}) }, {
         kind: "run", commandAuthorized: ctx.CommandAuthorized === true, wasMentioned: ctx.WasMentioned === true, isOwner: deps.isOwner(message.channel, message.accountId, message.sender.id),
       });
-      if (outcome.kind === "duplicate") return { kind: "duplicate" };
-      if (outcome.kind !== "accepted") throw new Error(`The message was not taken: ${outcome.reason}`);
-      await deps.inbox.whenFinished(outcome.id);
-      await deps.outbox.whenSettled(outcome.id);
-      return { kind: "handled" };
+      if (outcome.kind === "accepted") {
+        options.abortSignal?.addEventListener("abort", stop, { once: true });
+        await deps.inbox.whenFinished(outcome.id);
+        await deps.outbox.whenSettled(outcome.id);
+      } else if (outcome.kind !== "duplicate") throw new Error(`The message was not taken: ${outcome.reason}`);
+      const counts = dispatcher.getQueuedCounts();
+      return { queuedFinal: counts.final > 0, counts };
     } finally {
+      options.abortSignal?.removeEventListener("abort", stop);
       open.close();
     }
+  };
+}
+
+function receiverOf(dispatcher: ReplyDispatcher, options: ReplyDispatchOptions): LiveReceiver {
+  const send = { tool: dispatcher.sendToolResult, block: dispatcher.sendBlockReply, final: dispatcher.sendFinalReply } as const;
+  return {
+    async deliver(payload, kind) {
+      send[kind](payload);
+      await dispatcher.waitForIdle();
+    },
+    typing: () => options.onReplyStart?.(),
   };
 }
 

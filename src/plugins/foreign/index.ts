@@ -4,8 +4,8 @@ import type { ChannelOffer } from "../registry.ts";
 import { adaptForeignChannel } from "./channel.ts";
 import { createLiveReceivers, type LiveReceivers } from "./live.ts";
 
-export { createForeignDispatch, type ForeignDispatch } from "./dispatch.ts";
-export { createLiveReceivers, type LivePayload, type LiveReceiver } from "./live.ts";
+export { createForeignDispatch } from "./dispatch.ts";
+export { createLiveReceivers } from "./live.ts";
 
 const CONTRACT = Symbol.for("openclaw.channel-contract");
 

@@ -1,22 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { OutboundMessage, OutboundTarget } from "../../channels/contract/index.ts";
-
-export type DeliveryKind = "tool" | "block" | "final";
-
-/** A payload as the SDK's dispatchers take it. */
-export interface LivePayload {
-  readonly text: string;
-  readonly mediaUrl?: string | undefined;
-  readonly mediaUrls?: readonly string[] | undefined;
-  readonly replyToId?: string | undefined;
-  readonly audioAsVoice: boolean;
-  readonly channelData?: Readonly<Record<string, unknown>> | undefined;
-}
+import type { DispatchKind, DispatchPayload } from "../runtime/index.ts";
 
 /** Who takes the answers to one message while its plugin waits for them. */
 export interface LiveReceiver {
-  /** @throws what the plugin's `deliver` throws */
-  deliver(payload: LivePayload, kind: DeliveryKind): Promise<void>;
+  /** Resolves when the plugin has dealt with it. */
+  deliver(payload: DispatchPayload, kind: DispatchKind): Promise<void>;
   typing?(): void | Promise<void>;
 }
 
@@ -43,10 +32,10 @@ export function createLiveReceivers(): LiveReceivers {
   };
 }
 
-export function toLivePayload(message: OutboundMessage): LivePayload {
+export function toLivePayload(message: OutboundMessage): DispatchPayload {
   const paths = (message.media ?? []).map(({ path }) => path);
   return {
-    text: message.text, audioAsVoice: message.media?.some(({ asVoice }) => asVoice === true) ?? false,
+    text: message.text, replyToTag: false, replyToCurrent: false, audioAsVoice: message.media?.some(({ asVoice }) => asVoice === true) ?? false,
     ...(paths.length > 0 ? { mediaUrl: paths[0], mediaUrls: paths } : {}),
     ...(message.replyToId === undefined ? {} : { replyToId: message.replyToId }),
     ...(message.channelData === undefined ? {} : { channelData: message.channelData }),

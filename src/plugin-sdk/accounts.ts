@@ -71,11 +71,11 @@ export function resolveChannelAccount(channel: string, query: AccountQuery): Res
   const accountId = query.accountId ? normalizeAccountId(query.accountId) : createAccountListHelpers(channel).resolveDefaultAccountId(cfg);
   const base = channelFields(cfg, channel);
   const own = ownAccountFields(cfg, channel, accountId);
-  const facts = ACCOUNT_FACTS[channel] ?? { credentialKeys: [], env: {}, files: {} };
+  const facts = ACCOUNT_FACTS[channel] ?? { secret: true, credentialKeys: [], env: {}, files: {} };
   const keys = [...new Set([...facts.credentialKeys, ...Object.keys(facts.env)])];
   const credentials = Object.fromEntries(keys.map((key) => [key, readCredential(key, facts, accountId, base, own, env)]));
   const config = accountFields(cfg, channel, accountId);
-  const has = (key: string): boolean => (credentials[key]?.value ?? "") !== "" || config[key] !== undefined;
+  const has = (key: string): boolean => (credentials[key]?.value ?? "") !== "" || (!facts.secret && config[key] !== undefined);
   return {
     accountId, name: textOf(own["name"] ?? (accountId === DEFAULT_ACCOUNT_ID ? base["name"] : undefined)),
     enabled: base["enabled"] !== false && own["enabled"] !== false,
@@ -141,11 +141,10 @@ function tokenAccount(channel: string, key: string, query: AccountQuery, clean: 
 
 export const resolveDiscordAccount = (query: AccountQuery): TokenAccount => tokenAccount("discord", "token", query, (token) => token.replace(/^Bot\s+/i, ""));
 
+/** `token` is another spelling of `botToken`. */
 export function resolveTelegramAccount(query: AccountQuery): TokenAccount {
   const account = tokenAccount("telegram", "botToken", query);
-  return account.tokenSource === "none" && textOf(account.config["token"]) !== undefined
-    ? { ...account, token: textOf(account.config["token"]) ?? "", tokenSource: "config", configured: true }
-    : account;
+  return account.configured ? account : tokenAccount("telegram", "token", query);
 }
 
 export interface SlackAccount extends ResolvedChannelAccount {

@@ -29,16 +29,10 @@ export const CHANNEL_LABELS: Readonly<Record<string, ChatChannelMeta>> = {
   imessage: meta(7, "imessage", "iMessage", "iMessage", "message.fill", "through the Messages app of a Mac.", { selection: "imsg", aliases: ["imsg"] }),
 };
 
-/** How a channel spells a chat. */
-export interface TargetFacts {
-  /** Prefixes that mean nothing more than the channel: `slack:U1`. */
-  readonly prefixes: readonly string[];
-  /** What an address without a prefix looks like. */
-  readonly idPattern: RegExp;
-}
-
 /** How one account of a channel is configured. */
 export interface AccountFacts {
+  /** Those of the channel are the default account's alone. */
+  readonly secret: boolean;
   /** Keys any one of which means that there are credentials. */
   readonly credentialKeys: readonly string[];
   /** All of these are needed; default: any one of `credentialKeys`. */
@@ -50,17 +44,14 @@ export interface AccountFacts {
 }
 
 export const ACCOUNT_FACTS: Readonly<Record<string, AccountFacts>> = {
-  telegram: { credentialKeys: ["botToken", "token"], env: { botToken: "TELEGRAM_BOT_TOKEN" }, files: { botToken: "tokenFile" } },
-  discord: { credentialKeys: ["token"], env: { token: "DISCORD_BOT_TOKEN" }, files: {} },
-  slack: { credentialKeys: ["botToken"], env: { botToken: "SLACK_BOT_TOKEN", appToken: "SLACK_APP_TOKEN", userToken: "SLACK_USER_TOKEN" }, files: {} },
+  telegram: { secret: true, credentialKeys: ["botToken", "token"], env: { botToken: "TELEGRAM_BOT_TOKEN" }, files: { botToken: "tokenFile" } },
+  discord: { secret: true, credentialKeys: ["token"], env: { token: "DISCORD_BOT_TOKEN" }, files: {} },
+  slack: { secret: true, credentialKeys: ["botToken"], env: { botToken: "SLACK_BOT_TOKEN", appToken: "SLACK_APP_TOKEN", userToken: "SLACK_USER_TOKEN" }, files: {} },
   line: {
-    credentialKeys: ["channelAccessToken"], requiredKeys: ["channelAccessToken", "channelSecret"],
+    secret: true, credentialKeys: ["channelAccessToken"], requiredKeys: ["channelAccessToken", "channelSecret"],
     env: { channelAccessToken: "LINE_CHANNEL_ACCESS_TOKEN", channelSecret: "LINE_CHANNEL_SECRET" }, files: { channelAccessToken: "tokenFile", channelSecret: "secretFile" },
   },
-  signal: { credentialKeys: ["account", "httpUrl", "cliPath", "httpHost", "httpPort"], env: {}, files: {} },
-  imessage: { credentialKeys: ["cliPath", "dbPath", "service", "region"], env: {}, files: {} },
-  whatsapp: { credentialKeys: [], env: {}, files: {} },
+  signal: { secret: false, credentialKeys: ["account", "httpUrl", "cliPath", "httpHost", "httpPort"], env: {}, files: {} },
+  imessage: { secret: false, credentialKeys: ["cliPath", "dbPath", "service", "region"], env: {}, files: {} },
+  whatsapp: { secret: false, credentialKeys: [], env: {}, files: {} },
 };
-
-/** Where the settings of a group stand. */
-export const GROUP_MAP_KEYS: Readonly<Record<string, string>> = { slack: "channels", discord: "guilds" };

@@ -8,7 +8,7 @@ import type { HeartbeatService } from "../heartbeat/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { GuardedFetch } from "../infra/guarded-fetch.ts";
 import type { Logger } from "../infra/log.ts";
-import type { ChannelPairingStore, DeviceStore } from "../pairing/index.ts";
+import type { ChannelPairingStore, DeviceStore, NodePairingStore } from "../pairing/index.ts";
 import type { SessionService } from "../sessions/index.ts";
 import type { GatewayExecApprovals } from "./exec-approvals/index.ts";
 import type { HealthService } from "./health.ts";
@@ -36,6 +36,7 @@ export interface GatewayContext {
   readonly channels: ChannelManager;
   readonly pairing: ChannelPairingStore;
   readonly devices: DeviceStore;
+  readonly nodePairing: NodePairingStore;
   readonly presence: PresenceStore;
   readonly outbox: Outbox;
   readonly history: PendingHistory;

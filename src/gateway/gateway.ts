@@ -19,7 +19,7 @@ import { createGuardedFetch } from "../infra/guarded-fetch.ts";
 import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { createNodeRegistry } from "../nodes/index.ts";
-import { addOwner, createChannelPairingStore, createDeviceStore, hasOwner } from "../pairing/index.ts";
+import { addOwner, createChannelPairingStore, createDeviceStore, createNodePairingStore, hasOwner } from "../pairing/index.ts";
 import { createAgentHooks, createHookRunner, createSessionWatch, guardProcess, hookOutbox, openPluginCatalog, tellReceived, tellSent } from "../plugins/index.ts";
 import { expandPath, listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
@@ -43,6 +43,7 @@ import { listen, loadTls, resolveBindHosts, takeLock } from "./listen.ts";
 import { createMediaDownload } from "./media-download.ts";
 import { fetchMedia } from "./media-fetch.ts";
 import { createMessageActions } from "./message-actions.ts";
+import { announceNodePairing, nodePairingMethods } from "./methods/node-pairing.ts";
 import { nodeMethods } from "./methods/nodes.ts";
 import { createGatewayNodes, createNodeActions } from "./nodes.ts";
 import { agentMethods } from "./methods/agent.ts";
@@ -211,6 +212,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const history = createPendingHistory(journal);
     const inbox = createInbox(journal, clock);
     const pairing = createChannelPairingStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "pairing" }) });
+    const nodePairing = createNodePairingStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "nodes" }) });
     const devices = createDeviceStore({ stateDir: paths.stateDir, clock, log: log.child({ subsystem: "devices" }) });
     const sessions = createSessionService({
       config, roots, clock, log: log.child({ subsystem: "sessions" }), pending: createPendingSessionLog(journal), env, isActive: (key) => conversation.isBusy(key),
@@ -369,7 +371,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const context: GatewayContext = {
       paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
-      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, nodes, plugins: plugins.service, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
+      commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, nodes, nodePairing, plugins: plugins.service, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),
       }),
@@ -380,7 +382,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const auth = createAuthGate({ config, env: env as NodeJS.ProcessEnv, clock, whois: createTailscaleWhois() });
     const router = createMethodRouter<GatewayContext>(
-      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...cronMethods, ...execApprovalMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods, ...nodeMethods],
+      [...healthMethods, ...presenceMethods, ...heartbeatMethods, ...cronMethods, ...execApprovalMethods, ...chatMethods, ...agentMethods, ...sessionMethods, ...configMethods(createWriteLimiter(() => clock.now())), ...channelMethods, ...catalogMethods, ...deviceMethods, ...nodeMethods, ...nodePairingMethods],
       context,
     );
     const door = createHttpFrontDoor({ config, auth, log: log.child({ subsystem: "gateway/http" }), readiness: () => phase });
@@ -429,6 +431,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         if (tracker.disconnected(conn)) broadcastPresence();
       },
     });
+    cleanups.push(announceNodePairing(nodePairing, (event, payload, broadcastOptions) => ws.broadcast(event, payload, broadcastOptions)));
     cleanups.push(announceDevices(devices, (event, payload, broadcastOptions) => ws.broadcast(event, payload, broadcastOptions)));
     events.on((event) => {
       if (event.stream === "tool") ws.sendToolEvent(toolEventFor(event, sessions.storeFor(sessions.agentIdOf(event.sessionKey ?? "")).get(event.sessionKey ?? "")?.verboseLevel));

@@ -18,4 +18,5 @@ export { decodePublicKey, deviceIdOf, identityFromSeed, loadDeviceIdentity, sign
 export type { DeviceIdentity, SignedFields } from "./identity.ts";
 export { createPathLock } from "./json-file.ts";
 export type { PathLock } from "./json-file.ts";
+export { createNodePairingStore, type NodePairingRequest, type NodePairingStore } from "./node-pairing.ts";
 export { addOwner, hasOwner } from "./owner.ts";

@@ -126,3 +126,25 @@ it("without nodes the agent has no such tools, and a node is no owner", async ()
   expect(tools(1)).toContain("session_status");
   for (const name of ["exec", "nodes", "write"]) expect(tools(1)).not.toContain(name);
 });
+
+it("nodes of the older kind ask, are approved once with a token of their own, verified and renamed", async () => {
+  await using g = await startTestGateway();
+  await using client = await connectClient(g.url, g.token);
+  const claim = { nodeId: "old-1", displayName: "Attic", platform: "ios" };
+  const asked = await client.call<{ request: { requestId: string }; created: boolean }>("node.pair.request", claim);
+  expect(asked).toMatchObject({ status: "pending", created: true, request: { nodeId: "old-1", isRepair: false } });
+  await client.waitFor((frame) => frame.event === "node.pair.requested");
+  expect((await client.call<{ created: boolean }>("node.pair.request", claim)).created).toBe(false);
+  expect(await client.call("node.pair.list")).toMatchObject({ pending: [{ requestId: asked.request.requestId }], paired: [] });
+  const { node } = await client.call<{ node: { token: string } }>("node.pair.approve", { requestId: asked.request.requestId });
+  await client.waitFor((frame) => frame.event === "node.pair.resolved" && frame.payload?.["decision"] === "approved");
+  expect((await client.request("node.pair.approve", { requestId: asked.request.requestId })).error?.message).toBe("unknown requestId");
+  expect(await client.call("node.pair.verify", { nodeId: "old-1", token: node.token })).toMatchObject({ ok: true, node: { displayName: "Attic" } });
+  expect(await client.call("node.pair.verify", { nodeId: "old-1", token: "guess" })).toEqual({ ok: false });
+  expect(await client.call("node.rename", { nodeId: "old-1", displayName: " Cellar " })).toEqual({ nodeId: "old-1", displayName: "Cellar" });
+  const { paired } = await client.call<{ paired: object[] }>("node.pair.list");
+  expect(paired).toMatchObject([{ nodeId: "old-1", displayName: "Cellar" }]);
+  expect(JSON.stringify(paired)).not.toContain(node.token);
+  const again = await client.call<{ request: { requestId: string } }>("node.pair.request", claim);
+  expect(await client.call("node.pair.reject", { requestId: again.request.requestId })).toEqual({ requestId: again.request.requestId, nodeId: "old-1" });
+});

@@ -125,7 +125,10 @@ const hasChannelData = (payload: DispatchPayload): boolean => Object.keys(payloa
 function preparePayload(payload: DispatchPayload, kind: DispatchKind, options: ReplyDispatcherOptions): DispatchPayload | undefined {
   const raw = payload.text ?? "";
   const rich = hasMedia(payload) || hasChannelData(payload);
-  const skip = (reason: SkipReason): undefined => options.onSkip?.(payload, { kind, reason }) as undefined;
+  const skip = (reason: SkipReason): undefined => {
+    options.onSkip?.(payload, { kind, reason });
+    return undefined;
+  };
   if (raw.trim() === "") return rich ? { ...payload } : skip("empty");
   const withoutHeartbeat = stripEdgeToken(raw, HEARTBEAT_TOKEN, true);
   const stripped = withoutHeartbeat !== raw;

@@ -1,6 +1,7 @@
 import type { Api, Model } from "@mariozechner/pi-ai";
 import type { ModelsProviderConfig, ModelsProviderModelCompatConfig, ModelsProviderModelConfig, ModelsProviderModelCostConfig } from "../../config/index.ts";
 import type { PiModules } from "../pi.ts";
+import type { CloudModel } from "./cloud-catalogues.ts";
 import { baseUrlFor, completionsCompat } from "./compat.ts";
 import { EXTRA_PROVIDERS, OPEN_PROVIDERS, type ExtraModel, type ExtraProvider } from "./extra-providers.ts";
 import type { LocalServer } from "./localhost-probe.ts";
@@ -14,6 +15,8 @@ export interface CatalogueInput {
   readonly ai: Pick<PiAi, "getProviders" | "getModels">;
   readonly providers: Readonly<Record<string, ModelsProviderConfig>>;
   readonly local: readonly LocalServer[];
+  /** What providers' own lists name; built-in entries know more and stay. */
+  readonly cloud: readonly CloudModel[];
   /** A provider that cannot be used; the others stay. */
   readonly onBadProvider: (provider: string, problem: string) => void;
 }
@@ -58,6 +61,8 @@ export function buildCatalogue(input: CatalogueInput): Catalogue {
   }
   for (const model of input.ai.getModels("moonshotai")) if (!table.get("moonshot")?.has(model.id)) add({ ...model, provider: "moonshot" });
   for (const server of input.local) for (const model of server.models) add(fromLocal(server, model));
+
+  for (const model of input.cloud) if (!table.get(model.provider)?.has(model.id)) add(fromCloud(model, table.get(model.provider)?.values().next().value));
 
   const configs = new Map<string, ModelsProviderConfig>();
   for (const [key, cfg] of Object.entries(input.providers)) {
@@ -202,6 +207,18 @@ function fromLocal(server: LocalServer, model: LocalServer["models"][number]): A
     id: model.id, name: model.id, api: server.api, provider: server.provider, baseUrl: server.baseUrl,
     reasoning: model.reasoning, input: model.image ? ["text", "image"] : ["text"], cost: NO_COST,
     contextWindow: model.contextWindow, maxTokens: Math.min(DEFAULT_OUTPUT, model.contextWindow),
+  });
+}
+
+const CLOUD_API = { venice: "openai-completions", huggingface: "openai-completions", "amazon-bedrock": "bedrock-converse-stream" } as const;
+
+function fromCloud(model: CloudModel, sibling: AnyModel | undefined): AnyModel {
+  const { provider } = model;
+  const extra = EXTRA_PROVIDERS[provider];
+  return withCompat({
+    id: model.id, name: model.name, api: CLOUD_API[provider as keyof typeof CLOUD_API] ?? "openai-completions", provider, baseUrl: extra?.baseUrl ?? sibling?.baseUrl ?? "",
+    reasoning: model.reasoning, input: model.image ? ["text", "image"] : ["text"], cost: NO_COST, contextWindow: model.contextWindow, maxTokens: Math.min(model.maxTokens, model.contextWindow),
+    ...(extra?.noUsageInStreaming ? { compat: { supportsUsageInStreaming: false } } : {}),
   });
 }
 

@@ -27,7 +27,7 @@ export async function startTestService(config: OpenClawConfig, options: Partial<
   const clock = { nowMs: Date.UTC(2026, 1, 26) };
   const log: Logger = { ...silentLogger, warn: (message, fields) => void warnings.push(`${message} ${JSON.stringify(fields)}`) };
   let current = config;
-  const models = createModelService({ config: () => current, env: {}, stateDir, agentDir, clock: { now: () => clock.nowMs }, log, probeLocalhost: false, ...options });
+  const models = createModelService({ config: () => current, env: {}, stateDir, agentDir, clock: { now: () => clock.nowMs }, log, probeLocalhost: false, probeClouds: false, ...options });
   return {
     models, stateDir, warnings, clock, agentDir: agentDir("main"),
     setConfig: (next) => {

@@ -9,11 +9,13 @@ import { normalizeAgentId } from "../../routing/index.ts";
 import { createAuthProfiles, type ProfileFailure } from "../auth-profiles/index.ts";
 import { loadPi, type PiModules } from "../pi.ts";
 import { buildCatalogue, type Catalogue } from "./catalogue.ts";
+import { createCloudCatalogues, type CloudModel } from "./cloud-catalogues.ts";
 import { isLoopbackUrl, withRequestParams } from "./compat.ts";
 import { exchangeCopilotToken } from "./copilot-token.ts";
 import { envKeyName, hasPlainKey, profileCandidates, resolveKey, type ResolvedKey } from "./keys.ts";
 import { LOCAL_PORTS, MIN_WINDOW, portTargets, type LocalPorts, type LocalServer, type ProbeTarget } from "./localhost-probe.ts";
 import { createLocalWatch } from "./localhost-watch.ts";
+import { EXTRA_PROVIDERS } from "./extra-providers.ts";
 import { readKeptProviders, writeModelsJson } from "./models-json.ts";
 import { createOfflineGuide, OFFLINE_REF, offlineModel } from "./offline-guide/index.ts";
 import { createOllamaStream } from "./ollama-stream.ts";
@@ -37,6 +39,10 @@ export interface ModelServiceOptions {
   /** A server on this machine was found while there was no model. */
   readonly onModelFound?: ((choice: ModelChoice) => void) | undefined;
   readonly localPorts?: Partial<LocalPorts> | undefined;
+  /** false: providers' own lists are not asked for. */
+  readonly probeClouds?: boolean | undefined;
+  /** What stands for AWS; for tests. */
+  readonly bedrockEndpoint?: string | undefined;
   /** ms between looks at this machine while there is no model; default 60 000. */
   readonly probeIntervalMs?: number | undefined;
 }
@@ -83,6 +89,18 @@ export function createModelService(options: ModelServiceOptions): ModelService {
     onFound: (local) => options.onModelFound?.(localOrOffline(local, true)),
   });
 
+  const providerConfigOf = (provider: string): ModelsProviderConfig | undefined => Object.entries(providers()).find(([key]) => normalizeProvider(key) === provider)?.[1];
+  const clouds = createCloudCatalogues({
+    env, clock, log, fetch: fetchFn, bedrock: () => config().models?.bedrockDiscovery, bedrockEndpoint: options.bedrockEndpoint,
+    isUsable: async (provider) => options.probeClouds !== false && (await isAvailable(provider, "main")),
+    baseUrl: (provider) => (providerConfigOf(provider)?.baseUrl ?? EXTRA_PROVIDERS[provider]?.baseUrl ?? "").replace(/\/$/, ""),
+    keyOf(provider) {
+      const key = providerConfigOf(provider)?.apiKey;
+      const name = envKeyName(provider, env);
+      return typeof key === "string" ? key : name && env(name);
+    },
+  });
+
   /** A configured provider stands in for the usual port of the same name. */
   function probeTargets(): ProbeTarget[] {
     const configured = new Set(Object.keys(providers()).map(normalizeProvider));
@@ -92,29 +110,31 @@ export function createModelService(options: ModelServiceOptions): ModelService {
 
   // --- catalogue -------------------------------------------------------------------------------------------------
 
-  interface BuiltCatalogue { readonly config: OpenClawConfig; readonly local: readonly LocalServer[]; readonly catalogue: Catalogue }
+  interface BuiltCatalogue { readonly config: OpenClawConfig; readonly local: readonly LocalServer[]; readonly cloud: readonly CloudModel[]; readonly catalogue: Catalogue }
   const built = new Map<string, Promise<BuiltCatalogue>>();
 
   async function catalogueOf(agentId: string): Promise<Catalogue> {
     const id = normalizeAgentId(agentId);
     const cfg = config();
     const local = watch.servers();
+    void clouds.refresh();
+    const cloud = clouds.models();
     const before = built.get(id);
     if (before) {
       const ready = await before.catch(() => undefined);
-      if (ready?.config === cfg && ready.local === local) return ready.catalogue;
+      if (ready?.config === cfg && ready.local === local && ready.cloud === cloud) return ready.catalogue;
     }
-    const next = build(id, cfg, local);
+    const next = build(id, cfg, local, cloud);
     built.set(id, next);
     return (await next).catalogue;
   }
 
-  async function build(agentId: string, cfg: OpenClawConfig, local: readonly LocalServer[]): Promise<BuiltCatalogue> {
+  async function build(agentId: string, cfg: OpenClawConfig, local: readonly LocalServer[], cloud: readonly CloudModel[]): Promise<BuiltCatalogue> {
     const { ai } = await loadedPi();
     const path = join(options.agentDir(agentId), "models.json");
     const kept = cfg.models?.mode === "replace" ? {} : await readKeptProviders(path, cfg, log);
     const catalogue = buildCatalogue({
-      ai, local, providers: { ...kept, ...cfg.models?.providers },
+      ai, local, cloud, providers: { ...kept, ...cfg.models?.providers },
       onBadProvider: (provider, problem) => warnOnce(`bad:${provider}:${problem}`, "a model provider is not used", { key: `models.providers.${provider}`, problem }),
     });
     try {
@@ -122,7 +142,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
     } catch (err) {
       warnOnce("models.json", "models.json was not written", { path, error: errorText(err) });
     }
-    return { config: cfg, local, catalogue };
+    return { config: cfg, local, cloud, catalogue };
   }
 
   // --- references ------------------------------------------------------------------------------------------------
@@ -401,6 +421,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
     lookAgain: () => watch.lookAgain(),
     close() {
       watch.close();
+      clouds.close();
       refusals.close();
     },
   };

@@ -1,5 +1,4 @@
 import { asFields, entriesOf } from "../plugins/runtime/index.ts";
-import { escapeRegExp } from "./text.ts";
 
 /** Lists of who may write. Source: spec plugin-sdk §14, channels §2.3. */
 
@@ -146,6 +145,3 @@ export function resolveChannelEntryMatchWithFallback<T>(query: EntryQuery<T> & {
   }
   return found;
 }
-
-/** Words at the start of a text, any case, such as `chat_id:`. */
-export const prefixPattern = (prefixes: readonly string[]): RegExp => new RegExp(`^(?:${prefixes.map(escapeRegExp).join("|")})`, "i");

@@ -23,7 +23,7 @@ export interface SdkHost {
 
 export interface HostRoute {
   readonly path: string;
-  readonly handler: (req: IncomingMessage, res: ServerResponse) => Promise<unknown> | unknown;
+  readonly handler: (req: IncomingMessage, res: ServerResponse) => unknown;
   readonly pluginId?: string | undefined;
   readonly source?: string | undefined;
   readonly accountId?: string | undefined;

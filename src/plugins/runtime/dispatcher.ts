@@ -28,7 +28,7 @@ export interface HumanDelay {
 }
 
 export interface ReplyDispatcherOptions {
-  readonly deliver: (payload: DispatchPayload, info: { readonly kind: DispatchKind }) => Promise<unknown> | unknown;
+  readonly deliver: (payload: DispatchPayload, info: { readonly kind: DispatchKind }) => unknown;
   readonly responsePrefix?: string | undefined;
   readonly responsePrefixContext?: ResponsePrefixContext | undefined;
   /** Asked at each message: the model may be known only then. */

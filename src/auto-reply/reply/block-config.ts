@@ -34,7 +34,8 @@ export function resolveBlockReply(cfg: OpenClawConfig, plugin: ChannelPlugin, ac
 
 type HumanDelay = NonNullable<NonNullable<NonNullable<OpenClawConfig["agents"]>["defaults"]>["humanDelay"]>;
 
-function resolveHumanDelay(delay: HumanDelay | undefined): BlockReplyConfig["humanDelay"] {
+/** Bounds of the pause between two messages; undefined for none. */
+export function resolveHumanDelay(delay: HumanDelay | undefined): BlockReplyConfig["humanDelay"] {
   switch (delay?.mode) {
     case "natural":
       return NATURAL_DELAY;

@@ -1,9 +1,9 @@
 import type { OpenClawConfig } from "../../config/index.ts";
 
 export interface PrefixValues {
-  readonly provider: string;
-  readonly modelId: string;
-  readonly thinkingLevel: string;
+  readonly provider: string | undefined;
+  readonly modelId: string | undefined;
+  readonly thinkingLevel: string | undefined;
   readonly identityName: string | undefined;
 }
 
@@ -15,13 +15,20 @@ export function resolveResponsePrefix(cfg: OpenClawConfig, channel: string | und
   const raw = text(account["responsePrefix"]) ?? text(section["responsePrefix"]) ?? cfg.messages?.responsePrefix;
   if (raw === undefined || raw === "") return undefined;
   if (raw === "auto") return values.identityName ? `[${values.identityName}]` : undefined;
-  const short = values.modelId.split("/").at(-1)?.replace(/-\d{8}$/, "").replace(/-latest$/, "") ?? values.modelId;
+  return fillPrefix(raw, values);
+}
+
+/** Names in braces for what they stand for; what is not known stays as it is written. */
+export function fillPrefix(raw: string, { provider, modelId, thinkingLevel, identityName }: PrefixValues): string {
   const known: Readonly<Record<string, string | undefined>> = {
-    model: short, modelfull: `${values.provider}/${values.modelId}`, provider: values.provider, thinkinglevel: values.thinkingLevel,
-    think: values.thinkingLevel, "identity.name": values.identityName, identityname: values.identityName,
+    model: modelId === undefined ? undefined : shortModelName(modelId), modelfull: provider !== undefined && modelId !== undefined ? `${provider}/${modelId}` : undefined,
+    provider, thinkinglevel: thinkingLevel, think: thinkingLevel, "identity.name": identityName, identityname: identityName,
   };
   return raw.replace(/\{([A-Za-z.]+)\}/g, (whole, name: string) => known[name.toLowerCase()] ?? whole);
 }
+
+/** Without the path before it and the date or `latest` behind it. */
+export const shortModelName = (modelId: string): string => modelId.split("/").at(-1)?.replace(/-\d{8}$/, "").replace(/-latest$/, "") ?? modelId;
 
 export function applyPrefix(prefix: string | undefined, body: string): string {
   return prefix === undefined || body === "" || body.startsWith(prefix) ? body : `${prefix} ${body}`;

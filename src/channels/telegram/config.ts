@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { errorText } from "../../infra/errors.ts";
+import { normalizeAccountId } from "../../routing/index.ts";
 
 type ChannelConfig = NonNullable<NonNullable<OpenClawConfig["channels"]>["telegram"]>;
 /** One account's keys: the base overlaid by `accounts.<id>`. */
@@ -27,11 +28,6 @@ export interface TelegramAccount {
   readonly problem: string | undefined;
   /** Where this account's keys are written, e.g. `channels.telegram` or `channels.telegram.accounts.work`. */
   readonly configPath: string;
-}
-
-export function normalizeAccountId(id: string): string {
-  const clean = id.trim().toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
-  return clean === "" ? DEFAULT_ACCOUNT : clean;
 }
 
 const channelConfig = (cfg: OpenClawConfig): ChannelConfig => cfg.channels?.telegram ?? {};

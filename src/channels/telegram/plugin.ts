@@ -1,10 +1,11 @@
 import type { OpenClawConfig } from "../../config/index.ts";
 import { type Logger, silentLogger } from "../../infra/log.ts";
+import { normalizeAccountId } from "../../routing/index.ts";
 import { ChannelError, type ChannelPlugin, type OutboundTarget } from "../contract/index.ts";
 import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
 import { allowedActions, handleAction } from "./actions.ts";
 import { createTelegramClient, type TelegramClient } from "./client.ts";
-import { defaultAccountId, type Env, listAccountIds, normalizeAccountId, resolveAccount, type TelegramAccount, tokenRemoval, unconfiguredReason } from "./config.ts";
+import { defaultAccountId, type Env, listAccountIds, resolveAccount, type TelegramAccount, tokenRemoval, unconfiguredReason } from "./config.ts";
 import { failureText, readFailure } from "./errors.ts";
 import { downloadMedia } from "./media.ts";
 import { DEFAULT_TEXT_LIMIT, react, sendMessage, sendPoll, sendTyping, type SendDeps, targetOf } from "./outbound.ts";

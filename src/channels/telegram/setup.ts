@@ -1,6 +1,7 @@
 import type { OpenClawConfig } from "../../config/index.ts";
+import { normalizeAccountId } from "../../routing/index.ts";
 import type { ChannelSetupAdapter } from "../contract/index.ts";
-import { DEFAULT_ACCOUNT, normalizeAccountId } from "./config.ts";
+import { DEFAULT_ACCOUNT } from "./config.ts";
 
 /** `channels add --channel telegram`: a token, a token file, or the environment (default account only). */
 export const setup: ChannelSetupAdapter = {

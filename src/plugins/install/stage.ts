@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { chmod, copyFile, cp, mkdir, readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, extname, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { ifExists, isErrno } from "../../infra/atomic-file.ts";
+import { isInside } from "../discovery.ts";
 import { MANIFEST_FILE, readManifest, readPluginPackage } from "../manifest.ts";
 import { asFields, textOf, type Fields } from "../runtime/section.ts";
 import { extractArchive } from "./archive.ts";
@@ -86,8 +87,7 @@ export async function describePlugin(dir: string): Promise<{ readonly id: string
   if (!pkg) throw new PluginInstallError("extracted package missing package.json");
   if (pkg.extensions.length === 0) throw new PluginInstallError("package.json missing openclaw.extensions");
   for (const entry of pkg.extensions) {
-    const inside = relative(dir, join(dir, entry));
-    if (inside.startsWith("..") || isAbsolute(inside)) throw new PluginInstallError(`extension entry escapes package directory: ${entry}`);
+    if (!isInside(join(dir, entry), dir)) throw new PluginInstallError(`extension entry escapes package directory: ${entry}`);
     if ((await ifExists(readFile(join(dir, entry)).catch(notAFile))) === undefined) throw new PluginInstallError(`extension entry not found: ${entry}`);
   }
   const manifest = await readManifest(dir, pkg).catch((err: unknown) => {

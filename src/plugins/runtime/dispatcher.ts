@@ -1,4 +1,5 @@
 import { gateVisibleText, HEARTBEAT_TOKEN, stripEdgeToken } from "../../agents/index.ts";
+import { applyPrefix, resolveHumanDelay } from "../../auto-reply/index.ts";
 import { sleep } from "../../infra/backoff.ts";
 import { fillResponsePrefix, type ResponsePrefixContext } from "./reply-prefix.ts";
 
@@ -55,8 +56,6 @@ export interface ReplyDispatcher {
   markComplete(): void;
 }
 
-const NATURAL = { minMs: 800, maxMs: 2500 } as const;
-
 export function createReplyDispatcher(options: ReplyDispatcherOptions): ReplyDispatcher {
   const counts: DispatchCounts = { tool: 0, block: 0, final: 0 };
   let tail: Promise<void> = Promise.resolve();
@@ -112,10 +111,8 @@ export function createReplyDispatcher(options: ReplyDispatcherOptions): ReplyDis
 }
 
 function pauseMs(delay: HumanDelay | undefined): number {
-  if (delay?.mode !== "natural" && delay?.mode !== "custom") return 0;
-  const min = delay.mode === "natural" ? NATURAL.minMs : Math.max(0, delay.minMs ?? NATURAL.minMs);
-  const max = delay.mode === "natural" ? NATURAL.maxMs : Math.max(min, delay.maxMs ?? NATURAL.maxMs);
-  return Math.round(min + Math.random() * (max - min));
+  const range = resolveHumanDelay(delay);
+  return range ? Math.round(range.minMs + Math.random() * (range.maxMs - range.minMs)) : 0;
 }
 
 const hasMedia = (payload: DispatchPayload): boolean => Boolean(payload.mediaUrl) || (payload.mediaUrls?.length ?? 0) > 0;
@@ -137,7 +134,7 @@ function preparePayload(payload: DispatchPayload, kind: DispatchKind, options: R
   if (silent) return rich ? { ...payload, text: undefined } : skip(stripped && withoutHeartbeat.trim() === "" ? "heartbeat" : "silent");
   const prefix = fillResponsePrefix(options.responsePrefix, options.responsePrefixContextProvider?.() ?? options.responsePrefixContext ?? {});
   const body = text.trim() === raw.trim() ? raw : text;
-  return { ...payload, text: prefix === undefined || body.startsWith(prefix) ? body : `${prefix} ${body}` };
+  return { ...payload, text: applyPrefix(prefix, body) };
 }
 
 /** Typing signals in the two shapes that plugins give them. */

@@ -1,3 +1,4 @@
+import { fillPrefix, shortModelName } from "../../auto-reply/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { findAgentConfig } from "./agent-config.ts";
 import { channelFields, ownAccountFields, textOf } from "./section.ts";
@@ -41,11 +42,8 @@ export function resolveEffectiveMessagesConfig(
 /** Names without a value stay as they are written. */
 export function fillResponsePrefix(prefix: string | undefined, context: ResponsePrefixContext): string | undefined {
   if (prefix === undefined || prefix === "") return undefined;
-  const known: Readonly<Record<string, string | undefined>> = {
-    model: context.model, modelfull: context.modelFull, provider: context.provider, thinkinglevel: context.thinkingLevel, think: context.thinkingLevel,
-    "identity.name": context.identityName, identityname: context.identityName,
-  };
-  return prefix.replace(/\{([A-Za-z.]+)\}/g, (whole, key: string) => known[key.toLowerCase()] ?? whole);
+  const full = context.modelFull?.slice((context.provider?.length ?? -1) + 1);
+  return fillPrefix(prefix, { provider: context.provider, modelId: full ?? context.model, thinkingLevel: context.thinkingLevel, identityName: context.identityName });
 }
 
 export interface SelectedModel {
@@ -76,7 +74,7 @@ export function createReplyPrefixContext(query: ReplyPrefixQuery): ReplyPrefixOp
     responsePrefixContextProvider: () => prefixContext,
     onModelSelected({ provider, model, thinkLevel }) {
       prefixContext.provider = provider;
-      prefixContext.model = model.split("/").at(-1)?.replace(/-\d{8}$/, "").replace(/-latest$/, "") ?? model;
+      prefixContext.model = shortModelName(model);
       prefixContext.modelFull = `${provider}/${model}`;
       prefixContext.thinkingLevel = thinkLevel ?? "off";
     },

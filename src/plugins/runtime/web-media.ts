@@ -1,11 +1,12 @@
 import { realpath, stat } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { basename, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createGuardedFetch, GuardedFetchError } from "../../infra/guarded-fetch.ts";
 import { errorText } from "../../infra/errors.ts";
 import { readRegularFile } from "../../infra/regular-file.ts";
 import { extensionOf, imageSize, saveMedia, type createImageWorker } from "../../media/index.ts";
+import { isInside } from "../discovery.ts";
 import { detectMime, mediaKindFromMime, type MediaKind } from "./mime-kind.ts";
 
 /** Files and addresses that a plugin reads, bounded. Source: spec plugin-sdk §13, channels §2.6. */
@@ -132,7 +133,7 @@ export function createMediaAccess(deps: MediaDeps) {
       throw new LocalMediaAccessError("not-found", `Local media file not found: ${path}`, { cause: err });
     });
     const realRoots = await Promise.all(roots.map((root) => realpath(root).catch(() => resolve(root))));
-    if (!realRoots.some((root) => isInside(root, real))) throw new LocalMediaAccessError("path-not-allowed", `Local media path is not under an allowed directory: ${path}`);
+    if (!realRoots.some((root) => isInside(real, root))) throw new LocalMediaAccessError("path-not-allowed", `Local media path is not under an allowed directory: ${path}`);
     if (!(await stat(real)).isFile()) throw new LocalMediaAccessError("not-file", `Local media path is not a file: ${path}`);
     return options.readFile ? options.readFile(real) : readRegularFile(real, { maxBytes: DEFAULT_FETCH_BYTES });
   }
@@ -222,11 +223,6 @@ async function fetchWith(fetchImpl: NonNullable<RemoteMediaRequest["fetchImpl"]>
   }
   if (size > maxBytes) throw new MediaFetchError("max_bytes", `Failed to fetch media: content exceeds maxBytes ${maxBytes}`);
   return { buffer: Buffer.concat(chunks), headers: response.headers, url: response.url || url };
-}
-
-function isInside(root: string, path: string): boolean {
-  const rel = relative(root, path);
-  return rel !== "" && !rel.startsWith("..") && !isAbsolute(rel);
 }
 
 function nameFromDisposition(header: string | null): string | undefined {

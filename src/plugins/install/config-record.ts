@@ -3,22 +3,8 @@ import { asFields } from "../runtime/section.ts";
 
 /** What an install leaves in the config; each gives a new config. Source: spec plugin-sdk §3, plugin-sdk-survey §2. */
 
-export interface InstallRecord {
-  readonly source: "npm" | "archive" | "path";
-  readonly spec?: string | undefined;
-  readonly sourcePath?: string | undefined;
-  readonly installPath?: string | undefined;
-  readonly version?: string | undefined;
-  readonly resolvedName?: string | undefined;
-  readonly resolvedVersion?: string | undefined;
-  readonly resolvedSpec?: string | undefined;
-  readonly integrity?: string | undefined;
-  readonly shasum?: string | undefined;
-  readonly resolvedAt?: string | undefined;
-  readonly installedAt?: string | undefined;
-}
-
 type Plugins = NonNullable<OpenClawConfig["plugins"]>;
+export type InstallRecord = NonNullable<NonNullable<Plugins["installs"]>[string]>;
 
 const pluginsOf = (cfg: OpenClawConfig): Plugins => cfg.plugins ?? {};
 const entriesOf = (cfg: OpenClawConfig): Readonly<Record<string, unknown>> => asFields(pluginsOf(cfg).entries);
@@ -26,7 +12,7 @@ const withPlugins = (cfg: OpenClawConfig, plugins: object): OpenClawConfig => ({
 
 const defined = <T extends object>(value: T): T => Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
 
-export const findInstall = (cfg: OpenClawConfig, id: string): InstallRecord | undefined => (pluginsOf(cfg).installs as Readonly<Record<string, InstallRecord>> | undefined)?.[id];
+export const findInstall = (cfg: OpenClawConfig, id: string): InstallRecord | undefined => pluginsOf(cfg).installs?.[id];
 
 export const withInstallRecord = (cfg: OpenClawConfig, id: string, record: InstallRecord): OpenClawConfig =>
   withPlugins(cfg, { installs: { ...pluginsOf(cfg).installs, [id]: defined(record) } });

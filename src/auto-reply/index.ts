@@ -13,4 +13,3 @@ export { toOutboundMedia } from "./reply/open-delivery.ts";
 export type { ChatEvent } from "./reply/run-events.ts";
 export type { ReplyRoute } from "./reply/channel-sink.ts";
 export { resolveHumanDelay } from "./reply/block-config.ts";
-export { applyPrefix, fillPrefix, shortModelName } from "./reply/prefix.ts";

@@ -1,6 +1,6 @@
 import type { GroupPolicy } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
-import { resolveCommandAuthorizedFromAuthorizers, type CommandAuthorizer, type ModeWhenAccessGroupsOff } from "../plugins/runtime/index.ts";
+import { resolveCommandAuthorizedFromAuthorizers, type CommandAuthorizer, type ModeWhenAccessGroupsOff } from "../plugins/runtime/helpers/index.ts";
 import { mergeAllowFromEntries } from "./allow-from.ts";
 
 /** Who may speak where. Source: spec plugin-sdk §14, channels §2.3–2.4. */

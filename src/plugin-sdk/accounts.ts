@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { OpenClawConfig } from "../config/index.ts";
 import { DEFAULT_ACCOUNT_ID } from "../pairing/index.ts";
-import { accountFields, asFields, channelFields, entriesOf, numberOf, ownAccountFields, textOf, type Fields } from "../plugins/runtime/index.ts";
+import { accountFields, asFields, channelFields, entriesOf, numberOf, ownAccountFields, textOf, type Fields } from "../plugins/runtime/helpers/index.ts";
 import { normalizeAccountId, normalizeOptionalAccountId } from "../routing/index.ts";
 import { ACCOUNT_FACTS, type AccountFacts } from "./channel-facts.ts";
 

@@ -1,4 +1,4 @@
-import { asFields, entriesOf } from "../plugins/runtime/index.ts";
+import { asFields, entriesOf } from "../plugins/runtime/helpers/index.ts";
 
 /** Lists of who may write. Source: spec plugin-sdk §14, channels §2.3. */
 

@@ -1,6 +1,6 @@
 import type { OpenClawConfig } from "../config/index.ts";
 import { DEFAULT_ACCOUNT_ID } from "../pairing/index.ts";
-import { accountKey, asFields, channelFields, numberOf, textOf, type Fields } from "../plugins/runtime/index.ts";
+import { accountKey, asFields, channelFields, numberOf, textOf, type Fields } from "../plugins/runtime/helpers/index.ts";
 import { normalizeAccountId } from "../routing/index.ts";
 
 /** Changes of a channel's section; each gives a new config and leaves the old one alone. Source: spec plugin-sdk §14. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { createKeyedQueue } from "../infra/keyed-queue.ts";
-import { asFields } from "../plugins/runtime/index.ts";
+import { asFields } from "../plugins/runtime/helpers/index.ts";
 import { readJsonFileWithFallback, withFileLock, writeJsonFileAtomically, type FileLockOptions } from "./files.ts";
 
 /** Messages that come twice. Source: spec plugin-sdk §14. */

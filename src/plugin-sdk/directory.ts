@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import { accountFields, asFields, entriesOf, type Fields } from "../plugins/runtime/index.ts";
+import { accountFields, asFields, entriesOf, type Fields } from "../plugins/runtime/helpers/index.ts";
 import { normalizeDiscordMessagingTarget, normalizeSlackMessagingTarget, normalizeWhatsAppTarget, isWhatsAppGroupJid } from "./targets.ts";
 
 /** People and groups that a channel's config names, for `directory`. Source: spec plugin-sdk §12 (directory). */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, extname, join } from "node:path";
 import { isErrno, readJsonFile, writeFileAtomic } from "../infra/atomic-file.ts";
 import { acquireFileLock as acquire } from "../infra/file-lock.ts";
-import { runCommand } from "../plugins/runtime/index.ts";
+import { runCommand } from "../plugins/runtime/helpers/index.ts";
 
 /** Files of a plugin. Source: spec plugin-sdk §14. */
 

@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import { accountFields, asFields, pickToolPolicy, resolveGroupPolicy, resolveRequireMention, type Fields, type GroupSender, type ToolPolicy } from "../plugins/runtime/index.ts";
+import { accountFields, asFields, pickToolPolicy, resolveGroupPolicy, resolveRequireMention, type Fields, type GroupSender, type ToolPolicy } from "../plugins/runtime/helpers/index.ts";
 import { buildChannelKeyCandidates, resolveChannelEntryMatchWithFallback } from "./allow-from.ts";
 import { normalizeChannelSlug } from "./text.ts";
 

@@ -1,4 +1,4 @@
-import type { Fields } from "../plugins/runtime/index.ts";
+import type { Fields } from "../plugins/runtime/helpers/index.ts";
 import { stripMarkdown } from "./text.ts";
 
 /** Flex cards of LINE. Source: spec channels §3 (LINE), LINE Messaging API (Flex Message). */

@@ -35,4 +35,4 @@ export * from "./values.ts";
 export * from "./webhooks.ts";
 export {
   createReplyPrefixContext, createReplyPrefixOptions, detectMime, extensionForMime, removeAckReactionAfterReply, resolveAckReaction, resolveToolsBySender, shouldAckReaction,
-} from "../plugins/runtime/index.ts";
+} from "../plugins/runtime/helpers/index.ts";

@@ -1,6 +1,6 @@
 import type { OpenClawConfig } from "../config/index.ts";
 import { DEFAULT_ACCOUNT_ID } from "../pairing/index.ts";
-import { accountFields, asFields, channelFields, entriesOf, type Fields } from "../plugins/runtime/index.ts";
+import { accountFields, asFields, channelFields, entriesOf, type Fields } from "../plugins/runtime/helpers/index.ts";
 import { normalizeAccountId } from "../routing/index.ts";
 import { createAccountListHelpers, resolveChannelAccount } from "./accounts.ts";
 import { addWildcardAllowFrom, mergeAllowlist } from "./allow-from.ts";

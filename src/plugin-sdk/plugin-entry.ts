@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import { createPairingReply } from "../plugins/runtime/index.ts";
+import { createPairingReply } from "../plugins/runtime/helpers/index.ts";
 import { normalizeAccountId } from "../routing/index.ts";
 
 /** Helpers of plugins that came after the reference's release. Source: spec plugin-sdk-survey §1 (LATER). */

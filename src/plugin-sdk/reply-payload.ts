@@ -1,4 +1,4 @@
-import { asFields, textOf } from "../plugins/runtime/index.ts";
+import { asFields, textOf } from "../plugins/runtime/helpers/index.ts";
 
 /** Replies on their way out of a channel plugin. Source: spec plugin-sdk §14. */
 

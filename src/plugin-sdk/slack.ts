@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../config/index.ts";
-import { asFields, type Fields } from "../plugins/runtime/index.ts";
+import { asFields, type Fields } from "../plugins/runtime/helpers/index.ts";
 import { listEnabledSlackAccounts, resolveSlackAccount, type SlackAccount } from "./accounts.ts";
 import { createActionGate, extractToolSend, readNumberParam, readStringParam, readReactionParams } from "./params.ts";
 

@@ -1,4 +1,4 @@
-import { asFields, textOf } from "../plugins/runtime/index.ts";
+import { asFields, textOf } from "../plugins/runtime/helpers/index.ts";
 
 /** Status rows and what is wrong in them. Source: spec plugin-sdk §12 (status), channels §1–2. */
 

@@ -1,4 +1,4 @@
-import { entriesOf } from "../plugins/runtime/index.ts";
+import { entriesOf } from "../plugins/runtime/helpers/index.ts";
 import { normalizeE164 } from "./text.ts";
 import { missingTargetError } from "./values.ts";
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { OpenClawConfig } from "../config/index.ts";
-import type { DispatchPayload, PluginRuntime, ToolPolicy } from "../plugins/runtime/index.ts";
+import type { ToolPolicy } from "../plugins/runtime/helpers/index.ts";
+import type { DispatchPayload, PluginRuntime } from "../plugins/runtime/index.ts";
 import type { DirectoryEntry } from "./directory.ts";
 import type { ProviderAuthResult, RuntimeEnvLike } from "./environment.ts";
 import type { ChannelGroupContext } from "./groups.ts";

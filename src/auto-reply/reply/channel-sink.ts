@@ -4,7 +4,7 @@ import type { ChannelPlugin, OutboundMedia, OutboundMessage, ReplyContext, SendO
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { DeliveryResult, FirstAttempt, Outbox, PreviewLog } from "../../delivery/index.ts";
 import type { Logger } from "../../infra/log.ts";
-import { applyPrefix } from "./prefix.ts";
+import { applyPrefix } from "../../infra/text/index.ts";
 import { createTypingLoop, type TypingLoop } from "./typing.ts";
 
 /** Where the replies of one run go; fixed when the run starts. */

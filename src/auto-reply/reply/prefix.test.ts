@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { applyPrefix, resolveResponsePrefix } from "./prefix.ts";
+import { applyPrefix } from "../../infra/text/index.ts";
+import { resolveResponsePrefix } from "./prefix.ts";
 
 const values = { provider: "anthropic", modelId: "claude-opus-4-6-20260101", thinkingLevel: "high", identityName: "Otto" };
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { chunkByNewline, chunkMarkdownTextWithMode, chunkText, chunkTextWithMode, convertMarkdownTables, resolveChunkMode, resolveMarkdownTableMode, resolveTextChunkLimit } from "./channel-text.ts";
-import { createCommandTexts, resolveCommandAuthorizedFromAuthorizers } from "./commands.ts";
+import { resolveCommandAuthorizedFromAuthorizers } from "./command-rights.ts";
+import { createCommandTexts } from "./commands.ts";
 import { createInboundDebouncer, resolveInboundDebounceMs } from "./debounce.ts";
 import { resolveGroupPolicy, resolveRequireMention } from "./group-rules.ts";
 import { buildMentionRegexes, matchesMentionWithExplicit } from "./mentions.ts";

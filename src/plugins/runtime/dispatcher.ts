@@ -1,6 +1,7 @@
 import { gateVisibleText, HEARTBEAT_TOKEN, stripEdgeToken } from "../../agents/index.ts";
-import { applyPrefix, resolveHumanDelay } from "../../auto-reply/index.ts";
+import { resolveHumanDelay } from "../../auto-reply/index.ts";
 import { sleep } from "../../infra/backoff.ts";
+import { applyPrefix } from "../../infra/text/index.ts";
 import { fillResponsePrefix, type ResponsePrefixContext } from "./reply-prefix.ts";
 
 /** The way of an answer to a channel plugin's `deliver`: in order, one after another. Source: spec plugin-sdk §13. */

@@ -1,13 +1,5 @@
-export { accountFields, accountKey, asFields, channelFields, entriesOf, numberOf, ownAccountFields, textOf, type Fields } from "./section.ts";
-export { resolveCommandAuthorizedFromAuthorizers, type CommandAuthorizer, type ModeWhenAccessGroupsOff } from "./commands.ts";
-export { pickToolPolicy, resolveGroupPolicy, resolveRequireMention, resolveToolsBySender, type GroupSender, type ToolPolicy } from "./group-rules.ts";
-export { removeAckReactionAfterReply, shouldAckReaction } from "./reactions.ts";
-export { runCommand } from "./run-command.ts";
-export { createPairingReply } from "./pairing.ts";
-export { createReplyPrefixContext, createReplyPrefixOptions, resolveAckReaction, type ResponsePrefixContext, type SelectedModel } from "./reply-prefix.ts";
-export { detectMime, extensionForMime, type MediaKind } from "./mime-kind.ts";
-export type { LoadedMedia, LoadMediaOptions } from "./web-media.ts";
 export { createPluginRuntime, type PluginRuntime, type PluginRuntimeDeps } from "./create-runtime.ts";
+export type { LoadedMedia, LoadMediaOptions } from "./web-media.ts";
 export type { ChannelPollRequest, ChannelSendRequest, ChannelSendResult } from "./channel-doors.ts";
 export type { DispatchCounts, DispatchKind, DispatchPayload, ReplyDispatcher, TypingDispatcherOptions } from "./dispatcher.ts";
 export type { DispatchReply, DispatchResult, ReplyDispatchOptions } from "./reply.ts";

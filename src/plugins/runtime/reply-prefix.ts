@@ -1,5 +1,5 @@
-import { fillPrefix, shortModelName } from "../../auto-reply/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
+import { fillPrefix, shortModelName } from "../../infra/text/index.ts";
 import { findAgentConfig } from "./agent-config.ts";
 import { channelFields, ownAccountFields, textOf } from "./section.ts";
 

@@ -3,6 +3,7 @@ import type { ChannelPlugin } from "../channels/contract/index.ts";
 import type { ConfigSnapshot } from "../config/index.ts";
 import { systemClock } from "../infra/clock.ts";
 import type { PluginCatalog, PluginService } from "../plugins/index.ts";
+import type { PluginRuntime } from "../plugins/runtime/index.ts";
 import { resolveAgent, resolveDefaultAgentId } from "../routing/index.ts";
 import type { Cli } from "./cli.ts";
 import { createCliLogger, createWriter } from "./config-access.ts";
@@ -20,17 +21,23 @@ export async function openCatalog(cli: Cli): Promise<PluginCatalog> {
 export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, alsoChannel?: string): Promise<PluginService> {
   const { createHookRunner, createPluginService } = await import("../plugins/index.ts");
   const log = createCliLogger(cli, "error");
+  let made: Promise<PluginRuntime> | undefined;
+  const runtime = (): Promise<PluginRuntime> => (made ??= createRuntime(cli, snapshot));
   const service = createPluginService({
     config: () => snapshot.config, log, catalog: await openCatalog(cli), hooks: createHookRunner(log, () => undefined), stateDir: cli.paths.stateDir, host: undefined,
     workspaceDir: () => resolveAgent(snapshot.config, resolveDefaultAgentId(snapshot.config), agentRoots(cli)).workspaceDir,
-    loadSdk: () => import("../plugin-sdk/index.ts"), createRuntime: () => createRuntime(cli, snapshot),
+    async loadSdk() {
+      const { createPluginSdk, offlineHost } = await import("../plugin-sdk/index.ts");
+      return createPluginSdk(offlineHost(await runtime()));
+    },
+    createRuntime: runtime,
   });
   await service.load({ alsoChannel });
   return service;
 }
 
 /** `api.runtime` without a gateway: files and settings are there, what is sent goes through the running one. */
-async function createRuntime(cli: Cli, snapshot: ConfigSnapshot): Promise<object> {
+async function createRuntime(cli: Cli, snapshot: ConfigSnapshot): Promise<PluginRuntime> {
   const [{ createPluginRuntime }, { createChannelPairingStore }, { createImageWorker }] = await Promise.all([import("../plugins/runtime/index.ts"), import("../pairing/index.ts"), import("../media/index.ts")]);
   const log = createCliLogger(cli, "error");
   const onlyInGateway = (what: string) => async (): Promise<never> => {
@@ -51,7 +58,7 @@ async function createRuntime(cli: Cli, snapshot: ConfigSnapshot): Promise<object
       const sent = fieldsOf(await callGateway(cli, { timeout: 60_000 }, "send", { channel, to, message: text, idempotencyKey: randomUUID(), ...(mediaUrl ? { mediaUrl } : {}), ...(accountId ? { accountId } : {}), ...(threadId ? { threadId } : {}) }));
       return { channel, messageId: textOf(sent["messageId"]) };
     },
-    sendPollToChannel: onlyInGateway("A poll"), probeChannel: onlyInGateway("A probe"), channelAction: onlyInGateway("A message action"), dispatch: onlyInGateway("An agent run"),
+    sendPollToChannel: onlyInGateway("A poll"), probeChannel: onlyInGateway("A probe"), channelAction: onlyInGateway("A message action"), dispatch: onlyInGateway("An agent run"), listChannelActions: () => [],
   });
 }
 

@@ -74,6 +74,7 @@ export function createGatewayRuntime({ context, dispatch, agentEvents, fetchAllo
       const channel = channelOf(id);
       return channel.status?.probeAccount?.(channel.config.resolveAccount(config(), accountOf(channel, accountId)), config(), timeoutMs);
     },
+    listChannelActions: (id, cfg) => context.channels.find(id)?.actions?.listActions(cfg ?? config()) ?? [],
     async channelAction({ channel: id, action, params, accountId, cfg }) {
       const channel = channelOf(id);
       if (!channel.actions) throw new Error(`Message action ${action} not supported for channel ${id}.`);

@@ -6,4 +6,5 @@ export * from "./names.ts";
 export * from "./unbound.ts";
 export type * from "./types.ts";
 export { createPluginSdk } from "./create-sdk.ts";
+export { offlineHost } from "./offline-host.ts";
 export type { SdkHost } from "./host.ts";

@@ -104,6 +104,14 @@ describe("a plugin inside a gateway", () => {
     expect(await bound.readStoreAllowFromForDmPolicy({ provider: "zap", accountId: "default", dmPolicy: "allowlist" })).toEqual([]);
   });
 
+  it("runs through its registrations in a command without a gateway", async () => {
+    const bound = sdk.createPluginSdk(sdk.offlineHost(host().value.runtime));
+    bound.registerPluginHttpRoute({ path: "/x", handler: () => undefined })();
+    bound.onDiagnosticEvent(() => undefined)();
+    bound.emitDiagnosticEvent({ type: "a" });
+    await expect(bound.listDevicePairing()).rejects.toThrow("needs the gateway");
+  });
+
   it("outside of one says so", () => {
     expect(() => sdk.emitDiagnosticEvent({ type: "x" })).toThrow("only in a plugin that a running gateway has loaded");
   });

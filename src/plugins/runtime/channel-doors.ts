@@ -38,7 +38,9 @@ export interface ChannelDoorDeps {
   sendPollToChannel(request: ChannelPollRequest): Promise<ChannelSendResult>;
   /** What a look at the account gave; never the credentials. */
   probeChannel(request: { readonly channel: string; readonly accountId?: string | undefined; readonly timeoutMs?: number | undefined }): Promise<unknown>;
-  /** One of the actions of the message tool. */
+  /** What the message tool may do there now. */
+  listChannelActions(channel: string, cfg?: OpenClawConfig): readonly string[];
+  /** One of them. */
   channelAction(request: { readonly channel: string; readonly action: string; readonly params: Readonly<Record<string, unknown>>; readonly accountId?: string | undefined; readonly cfg?: OpenClawConfig | undefined }): Promise<unknown>;
 }
 
@@ -71,7 +73,7 @@ export function createChannelDoors(deps: ChannelDoorDeps) {
     throw new Error(`runtime.${name} is not available in this gateway`);
   };
   const actions = (channel: string) => ({
-    listActions: (): string[] => [],
+    listActions: (query?: { readonly cfg?: OpenClawConfig | undefined }): string[] => [...deps.listChannelActions(channel, query?.cfg)],
     handleAction: (request: { readonly action: string; readonly params: Readonly<Record<string, unknown>>; readonly accountId?: string | undefined; readonly cfg?: OpenClawConfig | undefined }): Promise<unknown> =>
       deps.channelAction({ ...request, channel }),
   });

@@ -34,7 +34,7 @@ beforeEach(async () => {
     images: createImageWorker(), log: silentLogger, isVerbose: () => false, isCommand: (text) => text.startsWith("/status"), hasNativeCommands: (channel) => channel === "telegram",
     dispatch: (...args) => dispatch(...args), onAgentEvent: () => () => undefined,
     sendToChannel: async (request) => (sent.push(request), { channel: request.channel, messageId: "m1" }),
-    sendPollToChannel: async ({ channel }) => ({ channel, messageId: "p1" }), probeChannel: async (request) => request, channelAction: async (request) => request,
+    sendPollToChannel: async ({ channel }) => ({ channel, messageId: "p1" }), probeChannel: async (request) => request, channelAction: async (request) => request, listChannelActions: () => ["send", "react"],
   });
 });
 afterEach(async () => {
@@ -260,6 +260,8 @@ describe("other channels", () => {
     expect(await runtime.channel.discord.sendPollDiscord("c", { question: "q", options: ["a", "b"], durationHours: 1 })).toEqual({ channel: "discord", messageId: "p1" });
     expect(await runtime.channel.telegram.probeTelegram("token", 500)).toMatchObject({ channel: "telegram", timeoutMs: 500 });
     expect(JSON.stringify(await runtime.channel.telegram.probeTelegram("token", 500))).not.toContain("token");
+    expect(runtime.channel.telegram.messageActions.listActions()).toEqual(["send", "react"]);
+    expect(await runtime.channel.telegram.messageActions.handleAction({ action: "react", params: { emoji: "x" } })).toMatchObject({ channel: "telegram", action: "react" });
   });
 
   it("keeps when an account was last heard", () => {

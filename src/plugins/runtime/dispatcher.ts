@@ -53,12 +53,15 @@ export interface ReplyDispatcher {
   /** Resolves when everything that was accepted is delivered or has failed. */
   waitForIdle(): Promise<void>;
   getQueuedCounts(): DispatchCounts;
+  /** Of those, the ones that `deliver` refused. */
+  getFailedCounts(): DispatchCounts;
   /** Nothing more comes; `onIdle` follows when the rest is out. */
   markComplete(): void;
 }
 
 export function createReplyDispatcher(options: ReplyDispatcherOptions): ReplyDispatcher {
   const counts: DispatchCounts = { tool: 0, block: 0, final: 0 };
+  const failed: DispatchCounts = { tool: 0, block: 0, final: 0 };
   let tail: Promise<void> = Promise.resolve();
   let pending = 0;
   let complete = false;
@@ -68,14 +71,15 @@ export function createReplyDispatcher(options: ReplyDispatcherOptions): ReplyDis
   const checkIdle = (): void => {
     if (!complete || pending > 0 || idle) return;
     idle = true;
-    options.onIdle?.();
+    quietly(() => options.onIdle?.());
   };
   const deliver = async (payload: DispatchPayload, kind: DispatchKind, delayMs: number): Promise<void> => {
     try {
       if (delayMs > 0) await sleep(delayMs);
       await options.deliver(payload, { kind });
     } catch (err) {
-      options.onError?.(err, { kind });
+      failed[kind]++;
+      quietly(() => options.onError?.(err, { kind }));
     } finally {
       pending--;
       checkIdle();
@@ -104,11 +108,21 @@ export function createReplyDispatcher(options: ReplyDispatcherOptions): ReplyDis
       }
     },
     getQueuedCounts: () => ({ ...counts }),
+    getFailedCounts: () => ({ ...failed }),
     markComplete() {
       complete = true;
       checkIdle();
     },
   };
+}
+
+/** What a plugin only wants to know must not hold up the rest of the answer. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // its own failure; the pieces behind this one still go out
+  }
 }
 
 function pauseMs(delay: HumanDelay | undefined): number {

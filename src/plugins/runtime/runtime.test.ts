@@ -108,6 +108,19 @@ describe("a direct message through a channel plugin", () => {
     expect(accepted).toEqual([false, false, false, true, true]);
     expect(skipped).toEqual(["empty", "silent", "heartbeat", "good"]);
     expect(errors).toEqual([["final", "no network"]]);
+    expect([dispatcher.getQueuedCounts().final, dispatcher.getFailedCounts().final]).toEqual([2, 1]);
+  });
+
+  it("a callback that fails holds nothing up", async () => {
+    const got: unknown[] = [];
+    const fail = (): never => {
+      throw new Error("callback");
+    };
+    const { dispatcher } = runtime.channel.reply.createReplyDispatcherWithTyping({ deliver: (payload) => (payload.text === "bad" ? fail() : got.push(payload.text)), onError: fail, onIdle: fail });
+    for (const text of ["bad", "good"]) dispatcher.sendBlockReply({ text });
+    dispatcher.markComplete();
+    await dispatcher.waitForIdle();
+    expect(got).toEqual(["good"]);
   });
 
   it("a dispatcher is settled also when the run fails", async () => {

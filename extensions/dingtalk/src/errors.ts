@@ -24,7 +24,7 @@ const THROTTLED_MS = 2000;
 const KINDS: readonly (readonly [FailureKind, RegExp])[] = [
   ["token", /^(?:InvalidAuthentication|invalidAccessToken|invalid\.?token|40001|40014|42001|88)$/i],
   ["rate-limited", /^(?:130101|90030|90018|90006|.*Throttling.*|.*QpsLimit.*|tooManyRequests)$/i],
-  ["window", /^(?:300001|robot 不存在|invalidSession|session\.?expired|310000)$/i],
+  ["window", /^(?:300001|300005|310000|invalidSession|sessionExpired)$/i],
   ["permission", /^Forbidden\.AccessDenied/i],
   ["retry", /^(?:-1|system\.err(?:or)?|ServiceUnavailable|internalError)$/i],
 ];

@@ -10,7 +10,7 @@ const legacyKeys = {
 const sharedKeys = {
   defaultTo: z.string().optional(), historyLimit: z.number().int().min(0).optional(), dmHistoryLimit: z.number().int().min(0).optional(),
   dms: z.record(z.string(), z.looseObject({})).optional(), blockStreaming: z.boolean().optional(), blockStreamingCoalesce: z.looseObject({}).optional(),
-  chunkMode: z.enum(["length", "newline"]).optional(), responsePrefix: z.string().optional(), heartbeat: z.looseObject({}).optional(),
+  responsePrefix: z.string().optional(), heartbeat: z.looseObject({}).optional(),
 };
 const ids = z.array(z.union([z.string(), z.number()]).transform(String));
 const names = z.array(z.string()).optional();

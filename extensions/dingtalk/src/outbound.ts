@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Logger, OutboundMedia, OutboundMessage, SendOptions, SendOutcome } from "openclaw/plugin-sdk";
+import { errorText, type Logger, type OutboundMedia, type OutboundMessage, type SendOptions, type SendOutcome } from "openclaw/plugin-sdk";
 import type { DingTalkApi } from "./api.ts";
 import type { DingTalkAccount } from "./config.ts";
 import { DingTalkError, toOutcome } from "./errors.ts";
@@ -40,7 +40,7 @@ export async function sendMessage(deps: SendDeps, message: OutboundMessage, opti
     }
     return { kind: "sent", messageIds, chatId: target.id };
   } catch (err) {
-    return toOutcome(deps.hint.explain(err), index);
+    return toOutcome(deps.hint.explain(err, deps.account), index);
   }
 }
 
@@ -115,7 +115,7 @@ async function sendMedia(deps: SendDeps, message: OutboundMessage, target: DingT
     return id || `robot-${randomUUID()}`;
   } catch (err) {
     if (!(err instanceof DingTalkError) || isTemporary(err)) throw err;
-    const { message: reason } = deps.hint.explain(err);
+    const reason = errorText(deps.hint.explain(err, deps.account));
     deps.log.warn("file not sent", { fileName: media.fileName, reason });
     return say(`⚠️ ${media.fileName} could not be sent: ${reason}`);
   }

@@ -8,22 +8,20 @@ const HINT = "In the DingTalk developer console open the app → 权限管理 an
 /** Says what to do when the app lacks a permission, in the log once per cooldown. Source: `proactivePermissionHint`. */
 export interface PermissionHint {
   /** The failure, with the hint in its text where it is about a permission. */
-  explain<T>(err: T): T | DingTalkError;
-  explain(err: DingTalkError): DingTalkError;
+  explain(err: unknown, account: DingTalkAccount): unknown;
 }
 
-export function createPermissionHint(account: () => DingTalkAccount, log: Logger, now: () => number): PermissionHint {
+export function createPermissionHint(log: Logger, now: () => number): PermissionHint {
   let quietUntilMs = 0;
-  function explain(err: DingTalkError): DingTalkError;
-  function explain<T>(err: T): T | DingTalkError;
-  function explain(err: unknown): unknown {
-    const { enabled = true, cooldownHours = 24 } = account().config.proactivePermissionHint ?? {};
-    if (!(err instanceof DingTalkError) || err.kind !== "permission" || !enabled) return err;
-    if (now() >= quietUntilMs) {
-      quietUntilMs = now() + cooldownHours * HOUR_MS;
-      log.warn("the app lacks a permission of DingTalk", { accountId: account().accountId, reason: err.message, fix: HINT });
-    }
-    return new DingTalkError("permission", `${err.message}. ${HINT}.`, { cause: err, code: err.code });
-  }
-  return { explain };
+  return {
+    explain(err, { accountId, config }) {
+      const { enabled = true, cooldownHours = 24 } = config.proactivePermissionHint ?? {};
+      if (!(err instanceof DingTalkError) || err.kind !== "permission" || !enabled) return err;
+      if (now() >= quietUntilMs) {
+        quietUntilMs = now() + cooldownHours * HOUR_MS;
+        log.warn("the app lacks a permission of DingTalk", { accountId, reason: err.message, fix: HINT });
+      }
+      return new DingTalkError("permission", `${err.message}. ${HINT}.`, { cause: err, code: err.code });
+    },
+  };
 }

@@ -1,8 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { answeringModel, type Reply } from "../support/answering-model.ts";
+import { type Answer, brokenProvider, piece, say, sse } from "../support/broken-provider.ts";
 import { connectClient } from "../support/client.ts";
 import { ALICE, GROUP, startFakeDingTalk } from "../support/dingtalk-api/index.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -73,26 +76,38 @@ it("a group that is allowed is answered with a mention after the webhook ended, 
   expect(api.texts().at(-1)).toBe("I see it");
 });
 
-it("a gateway that stops during a run answers after the restart, once, and closes its open card", async () => {
-  let calls = 0;
-  let isAsked: (() => void) | undefined;
-  const asked = new Promise<void>((resolve) => (isAsked = resolve));
-  await using w = await world({ dmPolicy: "open", allowFrom: ["*"], messageType: "card", cardStreamingMode: "answer", cardStreamInterval: 200 }, () => {
-    if (calls++ > 0) return "the answer";
-    isAsked?.();
-    return new Promise<string>(() => undefined);
+/** The gateway as a process of its own, to be killed. */
+function startProcess(stateDir: string, env: Readonly<Record<string, string>>): () => Promise<void> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../support/gateway-child.ts")], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1", ...env }, stdio: "ignore",
   });
+  return async () => {
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  };
+}
+
+it("killed while a card grows: after the restart that card is closed and the answer stands in a new one, once", async () => {
+  const half: Answer = (res) => sse(res, piece({ role: "assistant", content: "half of the answer, which is long enough to be shown" }));
+  await using provider = await brokenProvider(half, say("the answer"));
+  await using api = await startFakeDingTalk();
+  const stateDir = await mkdtemp(join(tmpdir(), "dingtalk-kill-"));
+  const dingtalk = { clientId: "app1", clientSecret: "secret1", dmPolicy: "open", allowFrom: ["*"], messageType: "card", cardStreamingMode: "answer", cardStreamInterval: 200 };
+  await writeFile(join(stateDir, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } }, ...provider.config, channels: { dingtalk } }), { mode: 0o600 });
+  const cards = (): { flowStatus: string; content: string; isError: boolean }[] => [...api.platform.cards.values()];
+  const kill = startProcess(stateDir, api.env);
+  await api.connected();
+  api.injectDirect("a long question");
+  await api.waitUntil(() => cards()[0]?.content.startsWith("half"), "growing card");
+  await kill();
+  for (const [name, value] of Object.entries(api.env)) vi.stubEnv(name, value);
   {
-    await using g = await w.start();
-    await g.gateway.ready;
-    await w.api.connected();
-    w.api.injectDirect("long question");
-    await asked;
+    await using _restarted = await startTestGateway({ stateDir });
+    await api.waitUntil(() => cards()[0]?.flowStatus === "5" && cards().some((card) => card.flowStatus === "3"), "closed and finished cards");
   }
-  expect(w.api.open()).toBe(0);
-  await using g = await w.start();
-  await g.gateway.ready;
-  const card = await w.api.waitUntil(() => [...w.api.platform.cards.values()].find((one) => one.flowStatus === "3"), "finished card");
-  expect(card).toMatchObject({ content: "the answer", isError: false });
-  expect(w.api.texts()).toEqual([]);
+  vi.unstubAllEnvs();
+  expect(cards()).toMatchObject([{ isError: true, content: expect.stringContaining("已中断") as string }, { content: "the answer", isError: false }]);
+  expect(api.texts()).toEqual([]);
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });

@@ -16,9 +16,29 @@ const codeOf = (text: string): string[] => [...text.replace(/^```[\s\S]*?^```/gm
 /** Methods of the gateway share words with sections of the configuration. */
 const METHOD = /^(?:channels\.(?:status|logout|pairing\.\w+)|models\.list|skills\.\w+|config\.\w+|agents\.(?:list|files\.\w+))$/;
 
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+}
+
+/** Keys of a channel that an extension brings, by the schema in its manifest. */
+function isExtensionKey(id: string, keys: readonly string[]): boolean {
+  const manifest = join(root, "extensions", id, "openclaw.plugin.json");
+  if (!existsSync(manifest)) return false;
+  let schema: Schema | undefined = (JSON.parse(readFileSync(manifest, "utf8")) as { configSchema: Schema }).configSchema;
+  for (const key of keys) {
+    const more: Schema | boolean | undefined = schema.additionalProperties;
+    schema = schema.properties?.[key] ?? (typeof more === "object" ? more : undefined);
+    if (!schema) return false;
+  }
+  return true;
+}
+
 function isKnownKey(path: string): boolean {
+  const parts = path.replaceAll(/\[[^\]]*\]/g, "").replace(/\.\*$/, "").split(".");
+  if (parts[0] === "channels" && isExtensionKey(parts[1] ?? "", parts.slice(2))) return true;
   let node: ReturnType<typeof keyTable> | undefined = keyTable();
-  for (const part of path.replaceAll(/\[[^\]]*\]/g, "").replace(/\.\*$/, "").split(".")) {
+  for (const part of parts) {
     const next: ReturnType<typeof keyTable> | undefined = node.children.get(part) ?? node.rest;
     if (!next) return false;
     node = next;

@@ -15,7 +15,7 @@ describe("a card", () => {
     await account.api.waitUntil(() => cards(account)[0]?.content.startsWith("Hel"), "card");
     card?.update("Hello");
     await account.api.waitUntil(() => cards(account)[0]?.content.startsWith("Hello"), "update");
-    expect(await card?.finish("Hello **world**")).toEqual({ kind: "replaced", messageIds: [(card?.ref as { outTrackId: string }).outTrackId] });
+    expect(await card?.finish("Hello **world**")).toEqual({ kind: "replaced", messageIds: [...account.api.platform.cards.keys()] });
     expect(cards(account)).toMatchObject([{ content: expect.stringMatching(/^Hello \*\*world\*\*\n\n> ✅ \d/) as string, flowStatus: "3", isFinalized: true, isError: false }]);
   });
 

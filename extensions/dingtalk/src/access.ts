@@ -28,7 +28,8 @@ export function resolveAccess(account: DingTalkAccount, cfg: OpenClawConfig, cha
     ...(groupPolicy === "allowlist" && (!groupListed || (groupAllowFrom ?? allowFrom).length === 0) ? [`${configPath}.groupAllowFrom = ["<staffId of who may speak, or *>"]`] : []),
   ];
   return {
-    dmPolicy: config.dmPolicy ?? "pairing", allowFrom, groupPolicy, groupAllowFrom, groupListed, groupEnabled: settings.enabled !== false,
+    // A list of who may speak holds in open groups as well; an empty one shuts everybody out.
+    dmPolicy: config.dmPolicy ?? "pairing", allowFrom, groupPolicy: groupPolicy === "open" && groupAllowFrom !== undefined ? "allowlist" : groupPolicy, groupAllowFrom, groupListed, groupEnabled: settings.enabled !== false,
     requireMention: settings.requireMention ?? config.requireMention ?? true,
     ...(chat.type !== "direct" && hints.length > 0 ? { groupConfigHint: hints.join(" and ") } : {}),
   };

@@ -5,6 +5,7 @@ import type { DingTalkAccount } from "./config.ts";
 import { DingTalkError, toOutcome } from "./errors.ts";
 import { DEFAULT_CHUNK_CHARS, type TextPart, toTextParts } from "./format.ts";
 import { uploadMedia } from "./media.ts";
+import type { Pace } from "./pace.ts";
 import type { PermissionHint } from "./permission-hint.ts";
 import { liveSession, sendByRobot } from "./robot.ts";
 import { type DingTalkTarget, isOpaqueId, parseTarget, TARGET_HINT } from "./targets.ts";
@@ -15,6 +16,7 @@ export interface SendDeps {
   readonly log: Logger;
   readonly now: () => number;
   readonly hint: PermissionHint;
+  readonly pace: Pace;
   /** Told what stands under an id, so that a quote of it can be understood. */
   onSent(id: string, text: string): void;
 }
@@ -79,6 +81,7 @@ async function sendText(deps: SendDeps, message: OutboundMessage, target: DingTa
   const { api, account } = deps;
   const session = liveSession(message.replyContext, target, deps.now());
   if (session) {
+    deps.pace.take(target.id);
     try {
       await api.session(session.webhook, sessionBody(part, at && session.isGroup && !isOpaqueId(session.senderId) ? session.senderId : undefined), signal);
       return `session-${randomUUID()}`;

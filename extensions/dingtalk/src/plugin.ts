@@ -1,4 +1,5 @@
 import { type ChannelAccountContext, ChannelError, type ChannelPlugin, defineChannel, errorText, type Logger, type OpenClawConfig, type OutboundTarget, silentLogger } from "openclaw/plugin-sdk";
+import { ACTIONS, handleAction } from "./actions.ts";
 import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
 import { createDingTalkApi, type DingTalkApi } from "./api.ts";
 import { closeOrphan, openCard } from "./card.ts";
@@ -9,6 +10,7 @@ import { type Journal, openJournal } from "./journal.ts";
 import type { LinkTimings } from "./link.ts";
 import { downloadMedia, PLATFORM_HOSTS } from "./media.ts";
 import { sendMessage, type SendDeps } from "./outbound.ts";
+import { createPace, type Pace } from "./pace.ts";
 import { createPermissionHint, type PermissionHint } from "./permission-hint.ts";
 import { createReactions, type Reactions } from "./reactions.ts";
 import { liveSession } from "./robot.ts";
@@ -36,6 +38,7 @@ interface AccountState {
   readonly api: DingTalkApi;
   readonly reactions: Reactions;
   readonly hint: PermissionHint;
+  readonly pace: Pace;
   /** Until then answers are Markdown. */
   cardsOffUntilMs: number;
   journal?: Journal | undefined;
@@ -54,7 +57,7 @@ export function createDingTalkPlugin(options: DingTalkPluginOptions): ChannelPlu
     const known = states.get(account.accountId);
     if (known?.key === key) return known;
     const state: AccountState = {
-      key, api: createDingTalkApi(account, { now, timeoutMs: options.callTimeoutMs }), reactions: createReactions(), hint: createPermissionHint(log, now), cardsOffUntilMs: 0,
+      key, api: createDingTalkApi(account, { now, timeoutMs: options.callTimeoutMs }), reactions: createReactions(), hint: createPermissionHint(log, now), pace: createPace(now), cardsOffUntilMs: 0,
     };
     states.set(account.accountId, state);
     return state;
@@ -68,7 +71,7 @@ export function createDingTalkPlugin(options: DingTalkPluginOptions): ChannelPlu
   }
 
   function sendDeps(account: DingTalkAccount, state: AccountState): SendDeps {
-    return { account, api: state.api, log, now, hint: state.hint, onSent: (id, text) => state.journal?.note(id, text, account.config.name ?? "bot") };
+    return { account, api: state.api, log, now, hint: state.hint, pace: state.pace, onSent: (id, text) => state.journal?.note(id, text, account.config.name ?? "bot") };
   }
 
   function open(cfg: OpenClawConfig, target: OutboundTarget): ReturnType<typeof openCard> | undefined {
@@ -169,6 +172,13 @@ export function createDingTalkPlugin(options: DingTalkPluginOptions): ChannelPlu
     },
     threading: { resolveReplyToMode: () => "off" },
     messaging: { normalizeTarget, hint: TARGET_HINT },
+    actions: {
+      listActions: (cfg) => (listAccountIds(cfg, env).map((id) => accountOf(cfg, id)).some((account) => account.enabled && account.problem === undefined) ? ACTIONS : []),
+      async handleAction(ctx) {
+        const { account, state } = ready(ctx.cfg, ctx.accountId);
+        return handleAction({ account, api: state.api, reactions: state.reactions }, ctx);
+      },
+    },
     status: {
       probeAccount: (account, _cfg, timeoutMs) => probe(stateOf(account).api, account, timeoutMs, now),
       collectStatusIssues,

@@ -180,3 +180,28 @@ describe("addresses and status", () => {
     expect(await probe()).toMatchObject({ ok: false, error: expect.stringContaining("clientId") as string });
   });
 });
+
+describe("limits and actions", () => {
+  it("a chat gets 20 answers a minute, the next waits instead of being shut out", async () => {
+    let nowMs = Date.now();
+    await using account = await startTestAccount({ plugin: { now: () => nowMs } });
+    const context = await heard(account);
+    for (let i = 0; i < 20; i++) expect((await account.send({ ...context, text: "x" })).outcome?.kind).toBe("sent");
+    nowMs += 10_000;
+    expect((await account.send({ ...context, text: "x" })).outcome).toMatchObject({ kind: "rate-limited", retryAfterMs: 50_000 });
+    nowMs += 50_001;
+    expect((await account.send({ ...context, text: "x" })).outcome?.kind).toBe("sent");
+  });
+
+  it("what the robot sent is taken back by its id", async () => {
+    await using account = await startTestAccount({ start: false });
+    const act = (action: string, params: object) => account.plugin.actions?.handleAction({ cfg: account.cfg, accountId: "default", action, params: { ...params }, signal: new AbortController().signal });
+    for (const to of [`user:${ALICE}`, `group:${GROUP}`]) {
+      const { outcome } = await account.send({ to, text: "oops" });
+      expect(await act("unsend", { to, messageId: outcome?.kind === "sent" ? outcome.messageIds[0] : "" })).toEqual({ ok: true, deleted: true });
+    }
+    expect(await act("unsend", { to: `user:${ALICE}`, messageId: "gone" })).toMatchObject({ ok: false });
+    await expect(act("unsend", { messageId: "m" })).rejects.toThrow("needs the chat");
+    await expect(act("pin", { messageId: "m" })).rejects.toThrow("not supported");
+  });
+});

@@ -51,7 +51,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
   const platform: Platform = {
-    apps: new Map(Object.entries(options.apps ?? { app1: "secret1" })), tokens: new Set(), oldTokens: new Set(), tickets: new Map(), sessions: new Map(), staff: new Set([ALICE, "bob"]), groups: new Set([GROUP]),
+    apps: new Map(Object.entries(options.apps ?? { app1: "secret1" })), tokens: new Set(), oldTokens: new Set(), tickets: new Map(), sessions: new Map(), sent: new Set(), staff: new Set([ALICE, "bob"]), groups: new Set([GROUP]),
     files: new Map(), media: new Map(), cards: new Map(), url, tokenSeconds: options.tokenSeconds ?? 7200,
   };
   const calls: Recorded[] = [];

@@ -11,6 +11,8 @@ export interface Platform {
   readonly tickets: Map<string, string>;
   /** Session → when it ends, ms. */
   readonly sessions: Map<string, number>;
+  /** processQueryKeys of what robots sent. */
+  readonly sent: Set<string>;
   readonly staff: Set<string>;
   readonly groups: Set<string>;
   readonly files: Map<string, { readonly bytes: Buffer; readonly mimeType: string }>;
@@ -66,11 +68,18 @@ function withToken(platform: Platform, { path, method }: Recorded, body: Record<
       const users = body["userIds"] as string[] | undefined;
       if (!users?.length || users.length > 20) return refuse(400, "invalidParameter.userIds", "userIds");
       const invalidStaffIdList = users.filter((id) => !platform.staff.has(id));
-      return checkMessage(platform, body) ?? ok({ processQueryKey: randomUUID(), invalidStaffIdList, flowControlledStaffIdList: [] });
+      return checkMessage(platform, body) ?? ok({ processQueryKey: newMessage(platform), invalidStaffIdList, flowControlledStaffIdList: [] });
     }
     case "POST /v1.0/robot/groupMessages/send":
       if (!platform.groups.has(String(body["openConversationId"]))) return refuse(400, "invalidParameter.openConversationId", "openConversationId");
-      return checkMessage(platform, body) ?? ok({ processQueryKey: randomUUID() });
+      return checkMessage(platform, body) ?? ok({ processQueryKey: newMessage(platform) });
+    case "POST /v1.0/robot/otoMessages/batchRecall":
+    case "POST /v1.0/robot/groupMessages/recall": {
+      const keys = body["processQueryKeys"] as string[] | undefined;
+      if (!keys?.length || (path.includes("group") && !body["openConversationId"])) return refuse(400, "invalidParameter.processQueryKeys", "processQueryKeys");
+      const failed = keys.filter((key) => !platform.sent.has(key));
+      return ok({ successResult: keys.filter((key) => platform.sent.has(key)), failedResult: Object.fromEntries(failed.map((key) => [key, "not found"])) });
+    }
     case "POST /v1.0/robot/messageFiles/download": {
       const code = String(body["downloadCode"]);
       return platform.files.has(code) ? ok({ downloadUrl: `${platform.url()}/files/${code}` }) : refuse(400, "invalidParameter.downloadCode", "downloadCode");
@@ -88,6 +97,12 @@ function withToken(platform: Platform, { path, method }: Recorded, body: Record<
     default:
       return refuse(404, "InvalidAction.NotFound", path);
   }
+}
+
+function newMessage(platform: Platform): string {
+  const key = randomUUID();
+  platform.sent.add(key);
+  return key;
 }
 
 /** undefined when it may be sent. */

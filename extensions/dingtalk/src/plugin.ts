@@ -103,10 +103,11 @@ export function createDingTalkPlugin(options: DingTalkPluginOptions): ChannelPlu
     const take = async (data: string): Promise<boolean> => {
       const message = parseRobotMessage(data);
       const inbound = toInbound(message, { account, now, recall: (ids) => journal.find(ids) });
+      // Before the core has it: the reaction that acknowledges it may follow at once.
+      state.reactions.saw(inbound.messageId, message.conversationId);
       const outcome = await ctx.receive(inbound);
       if (outcome.kind === "unavailable") return false;
       if (outcome.kind === "accepted") {
-        state.reactions.saw(inbound.messageId, message.conversationId);
         journal.note(inbound.messageId, inbound.text, inbound.sender.name);
         journal.noteName(inbound.chat.type === "direct" ? inbound.sender.name : inbound.chat.title, inbound.to);
       }

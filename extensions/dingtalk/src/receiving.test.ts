@@ -128,6 +128,14 @@ describe("the connection", () => {
     expect(await tired.ended).toMatchObject({ code: "unreachable" });
   });
 
+  it("is not opened in a hot loop by a platform that sends each new one away", async () => {
+    await using api = await startFakeDingTalk();
+    api.sendAway(true);
+    await using account = await startTestAccount({ api, awaitConnection: false, config: { maxConnectionAttempts: 3, maxReconnectCycles: 1 } });
+    expect(await account.ended).toMatchObject({ code: "unreachable", message: expect.stringContaining("closes each new connection") as string });
+    expect(api.connections()).toBeLessThanOrEqual(4);
+  });
+
   it("ends with the account, after what is being taken over", async () => {
     let go: (() => void) | undefined;
     await using account = await startTestAccount({ receive: () => new Promise((resolve) => (go = () => resolve({ kind: "accepted", id: "1" }))) });

@@ -6,7 +6,7 @@ import { type LinkEnd, type LinkTimings, runLink } from "./link.ts";
 
 export const LINK_TIMINGS: LinkTimings = { pingMs: 20_000, maxMisses: 2, connectMs: 20_000 };
 /** A link that lived so long was a good one: the next tries begin from the start. */
-const STABLE_MS = 30_000;
+const STABLE_MS = 10_000;
 
 /** The keys of `channels.dingtalk` about reconnecting, with their defaults. Source: spec channels-cn §3.1. */
 interface ReconnectPolicy {
@@ -48,8 +48,9 @@ export async function runStream(deps: {
     const startedMs = now();
     const end = await connectOnce(deps);
     if (end.kind === "stopped" || signal.aborted) return;
-    if (now() - startedMs >= STABLE_MS || (end.kind === "replace" && attempt > 0)) [attempt, cycle, cycleStartMs] = [0, 1, now()];
+    if (now() - startedMs >= STABLE_MS) [attempt, cycle, cycleStartMs] = [0, 1, now()];
     attempt++;
+    // At once, but only once in a row: a platform that sends each new connection away is not to be hammered.
     if (end.kind === "replace" && attempt === 1) {
       log.info("DingTalk moves the connection");
       continue;

@@ -62,6 +62,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
   const pongs: unknown[] = [];
   let connections = 0;
   let isMute = false;
+  let sendsAway = false;
 
   async function waitUntil<T>(check: () => T | undefined | false, what: string): Promise<T> {
     const late = AbortSignal.timeout(PATIENCE_MS);
@@ -114,6 +115,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
       if (isMute) ws.pong = () => undefined;
       sockets.set(ws, app);
       connections++;
+      if (sendsAway) sendFrame("SYSTEM", "disconnect", {}, app);
       tell();
     });
   });
@@ -185,6 +187,8 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
     dropSockets(): void {
       for (const ws of sockets.keys()) ws.terminate();
     },
+    /** Each new connection is told at once to go. */
+    sendAway: (value: boolean) => void (sendsAway = value),
     /** New connections answer no ping. */
     mute: (value: boolean) => void (isMute = value),
     async [Symbol.asyncDispose](): Promise<void> {

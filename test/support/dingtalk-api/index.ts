@@ -24,7 +24,7 @@ export interface Fault {
   readonly hold?: boolean | undefined;
 }
 
-interface Acked {
+export interface Acked {
   readonly messageId: string;
   readonly code: number;
 }

@@ -82,6 +82,7 @@ function startProcess(stateDir: string, env: Readonly<Record<string, string>>): 
     env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1", ...env }, stdio: "ignore",
   });
   return async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;
@@ -91,23 +92,25 @@ function startProcess(stateDir: string, env: Readonly<Record<string, string>>): 
 it("killed while a card grows: after the restart that card is closed and the answer stands in a new one, once", async () => {
   const half: Answer = (res) => sse(res, piece({ role: "assistant", content: "half of the answer, which is long enough to be shown" }));
   await using provider = await brokenProvider(half, say("the answer"));
-  await using api = await startFakeDingTalk();
+  await using stack = new AsyncDisposableStack();
   const stateDir = await mkdtemp(join(tmpdir(), "dingtalk-kill-"));
+  stack.defer(() => rm(stateDir, { recursive: true, force: true, maxRetries: 5 }));
+  const api = stack.use(await startFakeDingTalk());
   const dingtalk = { clientId: "app1", clientSecret: "secret1", dmPolicy: "open", allowFrom: ["*"], messageType: "card", cardStreamingMode: "answer", cardStreamInterval: 200 };
   await writeFile(join(stateDir, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } }, ...provider.config, channels: { dingtalk } }), { mode: 0o600 });
   const cards = (): { flowStatus: string; content: string; isError: boolean }[] => [...api.platform.cards.values()];
   const kill = startProcess(stateDir, api.env);
+  stack.defer(kill);
   await api.connected();
   api.injectDirect("a long question");
   await api.waitUntil(() => cards()[0]?.content.startsWith("half"), "growing card");
   await kill();
   for (const [name, value] of Object.entries(api.env)) vi.stubEnv(name, value);
+  stack.defer(() => void vi.unstubAllEnvs());
   {
     await using _restarted = await startTestGateway({ stateDir });
     await api.waitUntil(() => cards()[0]?.flowStatus === "5" && cards().some((card) => card.flowStatus === "3"), "closed and finished cards");
   }
-  vi.unstubAllEnvs();
   expect(cards()).toMatchObject([{ isError: true, content: expect.stringContaining("已中断") as string }, { content: "the answer", isError: false }]);
   expect(api.texts()).toEqual([]);
-  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });

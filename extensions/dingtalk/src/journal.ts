@@ -23,6 +23,7 @@ export interface Journal {
   noteName(name: string | undefined, address: string): void;
   /** The only address under this name. */
   address(name: string): string | undefined;
+  /** Writes what is not yet written; nothing is written after that. */
   close(): Promise<void>;
 }
 
@@ -36,6 +37,7 @@ export async function openJournal(options: { readonly stateDir: string; readonly
   const names = new Map<string, string>(stored?.names);
   let timer: NodeJS.Timeout | undefined;
   let saving: Promise<void> = Promise.resolve();
+  let isClosed = false;
 
   const prune = (): void => {
     for (const [id, { atMs }] of said) if (said.size > MAX_ENTRIES || atMs + ttlMs < options.now()) said.delete(id);
@@ -53,7 +55,7 @@ export async function openJournal(options: { readonly stateDir: string; readonly
     return saving;
   };
   const changed = (): void => {
-    timer ??= setTimeout(() => void save(), SAVE_AFTER_MS).unref();
+    if (!isClosed) timer ??= setTimeout(() => void save(), SAVE_AFTER_MS).unref();
   };
 
   return {
@@ -74,6 +76,9 @@ export async function openJournal(options: { readonly stateDir: string; readonly
       changed();
     },
     address: (name) => names.get(name.trim()) || undefined,
-    close: () => (timer === undefined ? saving : save()),
+    close() {
+      isClosed = true;
+      return timer === undefined ? saving : save();
+    },
   };
 }

@@ -2573,6 +2573,41 @@ export interface ChannelsNextcloudTalkConfig {
   readonly accounts?: Readonly<Record<string, ChannelsNextcloudTalkAccountConfig>> | undefined;
 }
 
+export interface ChannelsFeishuGroupConfig {
+  readonly enabled?: boolean | undefined;
+  readonly requireMention?: boolean | undefined;
+  readonly allowFrom?: readonly (string | number)[] | undefined;
+  readonly tools?: AgentsListEntryToolsSandboxToolsConfig | undefined;
+  readonly toolsBySender?: Readonly<Record<string, ChannelsWhatsappGroupToolsBySenderEntryConfig>> | undefined;
+  readonly skills?: readonly string[] | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly topicSessionMode?: "disabled" | "enabled" | undefined;
+  readonly replyInThread?: "disabled" | "enabled" | undefined;
+}
+
+export interface ChannelsFeishuMarkdownConfig {
+  readonly mode?: "native" | "escape" | "strip" | undefined;
+  readonly tableMode?: "native" | "ascii" | "simple" | undefined;
+  readonly tables?: "off" | "bullets" | "code" | undefined;
+}
+
+export interface ChannelsFeishuToolsConfig {
+  readonly doc?: boolean | undefined;
+  readonly wiki?: boolean | undefined;
+  readonly drive?: boolean | undefined;
+  readonly perm?: boolean | undefined;
+  readonly scopes?: boolean | undefined;
+  readonly bitable?: boolean | undefined;
+  readonly chat?: boolean | undefined;
+}
+
+export interface ChannelsFeishuDynamicAgentCreationConfig {
+  readonly enabled?: boolean | undefined;
+  readonly workspaceTemplate?: string | undefined;
+  readonly agentDirTemplate?: string | undefined;
+  readonly maxAgents?: number | undefined;
+}
+
 export interface ChannelsFeishuAccountConfig {
   readonly enabled?: boolean | undefined;
   readonly name?: string | undefined;
@@ -2582,13 +2617,45 @@ export interface ChannelsFeishuAccountConfig {
   readonly verificationToken?: string | undefined;
   readonly domain?: string | undefined;
   readonly connectionMode?: "websocket" | "webhook" | undefined;
-  readonly webhookHost?: string | undefined;
   readonly webhookPath?: string | undefined;
+  readonly webhookHost?: string | undefined;
   readonly webhookPort?: number | undefined;
+  readonly dmPolicy?: "open" | "pairing" | "allowlist" | "disabled" | undefined;
+  readonly allowFrom?: readonly (string | number)[] | undefined;
+  readonly groupPolicy?: "open" | "allowlist" | "disabled" | undefined;
+  readonly groupAllowFrom?: readonly (string | number)[] | undefined;
+  readonly requireMention?: boolean | undefined;
+  readonly groups?: Readonly<Record<string, ChannelsFeishuGroupConfig>> | undefined;
+  readonly topicSessionMode?: "disabled" | "enabled" | undefined;
+  readonly replyInThread?: "disabled" | "enabled" | undefined;
+  readonly replyToMode?: "off" | "first" | "all" | undefined;
+  readonly defaultTo?: string | undefined;
+  readonly historyLimit?: number | undefined;
+  readonly dmHistoryLimit?: number | undefined;
+  readonly dms?: Readonly<Record<string, ChannelsWhatsappDmConfig>> | undefined;
+  readonly textChunkLimit?: number | undefined;
+  readonly chunkMode?: "length" | "newline" | undefined;
+  readonly blockStreaming?: boolean | undefined;
+  readonly blockStreamingCoalesce?: AgentsDefaultsBlockStreamingCoalesceConfig | undefined;
+  readonly responsePrefix?: string | undefined;
+  readonly mediaMaxMb?: number | undefined;
+  readonly heartbeat?: ChannelsDefaultsHeartbeatConfig | undefined;
+  readonly capabilities?: readonly string[] | undefined;
+  readonly configWrites?: boolean | undefined;
+  readonly markdown?: ChannelsFeishuMarkdownConfig | undefined;
+  readonly renderMode?: "auto" | "raw" | "card" | undefined;
+  readonly streaming?: boolean | undefined;
+  readonly ackReaction?: string | undefined;
+  readonly typingIndicator?: boolean | undefined;
+  readonly reactionNotifications?: "off" | "own" | "all" | undefined;
+  readonly resolveSenderNames?: boolean | undefined;
+  readonly tools?: ChannelsFeishuToolsConfig | undefined;
+  readonly dynamicAgentCreation?: ChannelsFeishuDynamicAgentCreationConfig | undefined;
 }
 
 export interface ChannelsFeishuConfig {
   readonly enabled?: boolean | undefined;
+  readonly name?: string | undefined;
   readonly appId?: string | undefined;
   readonly appSecret?: string | undefined;
   readonly encryptKey?: string | undefined;
@@ -2598,18 +2665,38 @@ export interface ChannelsFeishuConfig {
   readonly webhookPath?: string | undefined;
   readonly webhookHost?: string | undefined;
   readonly webhookPort?: number | undefined;
-  readonly dmPolicy?: "open" | "pairing" | "allowlist" | undefined;
+  readonly dmPolicy?: "open" | "pairing" | "allowlist" | "disabled" | undefined;
   readonly allowFrom?: readonly (string | number)[] | undefined;
   readonly groupPolicy?: "open" | "allowlist" | "disabled" | undefined;
   readonly groupAllowFrom?: readonly (string | number)[] | undefined;
   readonly requireMention?: boolean | undefined;
+  readonly groups?: Readonly<Record<string, ChannelsFeishuGroupConfig>> | undefined;
   readonly topicSessionMode?: "disabled" | "enabled" | undefined;
+  readonly replyInThread?: "disabled" | "enabled" | undefined;
+  readonly replyToMode?: "off" | "first" | "all" | undefined;
+  readonly defaultTo?: string | undefined;
   readonly historyLimit?: number | undefined;
   readonly dmHistoryLimit?: number | undefined;
+  readonly dms?: Readonly<Record<string, ChannelsWhatsappDmConfig>> | undefined;
   readonly textChunkLimit?: number | undefined;
   readonly chunkMode?: "length" | "newline" | undefined;
+  readonly blockStreaming?: boolean | undefined;
+  readonly blockStreamingCoalesce?: AgentsDefaultsBlockStreamingCoalesceConfig | undefined;
+  readonly responsePrefix?: string | undefined;
   readonly mediaMaxMb?: number | undefined;
+  readonly heartbeat?: ChannelsDefaultsHeartbeatConfig | undefined;
+  readonly capabilities?: readonly string[] | undefined;
+  readonly configWrites?: boolean | undefined;
+  readonly markdown?: ChannelsFeishuMarkdownConfig | undefined;
   readonly renderMode?: "auto" | "raw" | "card" | undefined;
+  readonly streaming?: boolean | undefined;
+  readonly ackReaction?: string | undefined;
+  readonly typingIndicator?: boolean | undefined;
+  readonly reactionNotifications?: "off" | "own" | "all" | undefined;
+  readonly resolveSenderNames?: boolean | undefined;
+  readonly tools?: ChannelsFeishuToolsConfig | undefined;
+  readonly dynamicAgentCreation?: ChannelsFeishuDynamicAgentCreationConfig | undefined;
+  readonly defaultAccount?: string | undefined;
   readonly accounts?: Readonly<Record<string, ChannelsFeishuAccountConfig>> | undefined;
 }
 

@@ -2881,40 +2881,170 @@ channels open
         mediaMaxMb num >0
   feishu obj
     enabled bool
+    name str
     appId str
-    appSecret str
-    encryptKey str
-    verificationToken str
+    appSecret str secret
+    encryptKey str secret
+    verificationToken str secret
     domain str
     connectionMode enum(websocket|webhook)
     webhookPath str
     webhookHost str
     webhookPort int >=1
-    dmPolicy enum(open|pairing|allowlist)
+    dmPolicy enum(open|pairing|allowlist|disabled)
     allowFrom id[]
     groupPolicy enum(open|allowlist|disabled)
     groupAllowFrom id[]
     requireMention bool
+    groups map
+      * obj
+        enabled bool
+        requireMention bool
+        allowFrom id[]
+        tools obj
+          allow str[]
+          alsoAllow str[]
+          deny str[]
+        toolsBySender map
+          * obj
+            allow str[]
+            alsoAllow str[]
+            deny str[]
+        skills str[]
+        systemPrompt str
+        topicSessionMode enum(disabled|enabled)
+        replyInThread enum(disabled|enabled)
     topicSessionMode enum(disabled|enabled)
+    replyInThread enum(disabled|enabled)
+    replyToMode enum(off|first|all)
+    defaultTo str
     historyLimit int >=0
     dmHistoryLimit int >=0
+    dms map
+      * obj
+        historyLimit int >=0
     textChunkLimit int >=1
     chunkMode enum(length|newline)
-    mediaMaxMb num >=0
+    blockStreaming bool
+    blockStreamingCoalesce obj
+      minChars int >0
+      maxChars int >0
+      idleMs int >=0
+    responsePrefix str
+    mediaMaxMb num >=0 =30
+    heartbeat obj
+      showOk bool
+      showAlerts bool
+      useIndicator bool
+    capabilities str[]
+    configWrites bool
+    markdown obj
+      mode enum(native|escape|strip)
+      tableMode enum(native|ascii|simple)
+      tables enum(off|bullets|code)
     renderMode enum(auto|raw|card)
+    streaming bool
+    ackReaction str
+    typingIndicator bool
+    reactionNotifications enum(off|own|all)
+    resolveSenderNames bool
+    tools obj
+      doc bool
+      wiki bool
+      drive bool
+      perm bool
+      scopes bool
+      bitable bool
+      chat bool
+    dynamicAgentCreation obj
+      enabled bool
+      workspaceTemplate str
+      agentDirTemplate str
+      maxAgents int >=1
+    defaultAccount str
     accounts map
       * obj
         enabled bool
         name str
         appId str
-        appSecret str
-        encryptKey str
-        verificationToken str
+        appSecret str secret
+        encryptKey str secret
+        verificationToken str secret
         domain str
         connectionMode enum(websocket|webhook)
-        webhookHost str
         webhookPath str
+        webhookHost str
         webhookPort int >=1
+        dmPolicy enum(open|pairing|allowlist|disabled)
+        allowFrom id[]
+        groupPolicy enum(open|allowlist|disabled)
+        groupAllowFrom id[]
+        requireMention bool
+        groups map
+          * obj
+            enabled bool
+            requireMention bool
+            allowFrom id[]
+            tools obj
+              allow str[]
+              alsoAllow str[]
+              deny str[]
+            toolsBySender map
+              * obj
+                allow str[]
+                alsoAllow str[]
+                deny str[]
+            skills str[]
+            systemPrompt str
+            topicSessionMode enum(disabled|enabled)
+            replyInThread enum(disabled|enabled)
+        topicSessionMode enum(disabled|enabled)
+        replyInThread enum(disabled|enabled)
+        replyToMode enum(off|first|all)
+        defaultTo str
+        historyLimit int >=0
+        dmHistoryLimit int >=0
+        dms map
+          * obj
+            historyLimit int >=0
+        textChunkLimit int >=1
+        chunkMode enum(length|newline)
+        blockStreaming bool
+        blockStreamingCoalesce obj
+          minChars int >0
+          maxChars int >0
+          idleMs int >=0
+        responsePrefix str
+        mediaMaxMb num >=0
+        heartbeat obj
+          showOk bool
+          showAlerts bool
+          useIndicator bool
+        capabilities str[]
+        configWrites bool
+        markdown obj
+          mode enum(native|escape|strip)
+          tableMode enum(native|ascii|simple)
+          tables enum(off|bullets|code)
+        renderMode enum(auto|raw|card)
+        streaming bool
+        ackReaction str
+        typingIndicator bool
+        reactionNotifications enum(off|own|all)
+        resolveSenderNames bool
+        tools obj
+          doc bool
+          wiki bool
+          drive bool
+          perm bool
+          scopes bool
+          bitable bool
+          chat bool
+        dynamicAgentCreation obj
+          enabled bool
+          workspaceTemplate str
+          agentDirTemplate str
+          maxAgents int >=1
   zalo obj
     name str
     enabled bool

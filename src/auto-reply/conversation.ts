@@ -1,4 +1,4 @@
-import type { EmbeddedPiRunResult } from "../agents/index.ts";
+import type { EmbeddedPiRunResult, MediaUnderstanding } from "../agents/index.ts";
 import type { ChannelPlugin, InboundMessage, InboundSystemEvent, MsgContext, ReceiveOutcome } from "../channels/contract/index.ts";
 import type { DeliveryResult, Inbox, InboxRow, PendingHistory, SystemEvents } from "../delivery/index.ts";
 import { sleep } from "../infra/backoff.ts";
@@ -36,6 +36,8 @@ export interface ConversationDeps extends TurnDeps {
   readonly downloadMedia: (message: InboundMessage) => Promise<{ media: ReceivedMedia[]; problem: string | undefined }>;
   readonly ownerIds: (channel: string, accountId: string) => readonly string[];
   readonly version: string;
+  /** Files of a message put into words. */
+  readonly media: Pick<MediaUnderstanding, "understand">;
   /** A message has come in and may be looked at, before anything is done about it. */
   onReceived?(ctx: MsgContext): void;
 }

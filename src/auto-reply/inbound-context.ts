@@ -14,6 +14,8 @@ export interface FinalizeInput {
   readonly commandAuthorized: boolean;
   readonly wasMentioned: boolean;
   readonly media: readonly ReceivedMedia[];
+  /** What was said in the message's recordings. */
+  readonly transcript?: string | undefined;
   readonly previousAtMs?: number | undefined;
   readonly parentSessionKey?: string | undefined;
   readonly isNewSession?: boolean | undefined;
@@ -52,6 +54,7 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
   };
   const args = /^\s*\/[^\s:]+(?:\s*:\s*|\s+)(\S[\s\S]*)$/.exec(lf(message.text))?.[1];
   if (args !== undefined) ctx.CommandArgs = args.trimEnd();
+  if (input.transcript !== undefined) ctx.Transcript = input.transcript;
   if (ids.length > 1) Object.assign(ctx, { MessageSids: ids, MessageSidFirst: ids[0], MessageSidLast: ids.at(-1) });
   if (input.ownerAllowFrom) ctx.OwnerAllowFrom = [...input.ownerAllowFrom];
   if (input.gatewayScopes) ctx.GatewayClientScopes = [...input.gatewayScopes];

@@ -1,15 +1,16 @@
-import type { AgentRuntime, ThinkLevel } from "../agents/index.ts";
+import type { AgentRuntime, MediaUnderstanding, ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, InboundMessage, MsgContext } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Inbox, InboxRow } from "../delivery/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
 import { resolveSessionKey } from "../routing/index.ts";
-import { resolveSendPolicy, type SessionService } from "../sessions/index.ts";
+import { resolveSendPolicy, type SessionEntry, type SessionService } from "../sessions/index.ts";
 import { isAbortRequest } from "./abort-words.ts";
 import { channelSection } from "./channel-section.ts";
 import type { CommandOutcome, CommandScope } from "./commands/run.ts";
 import { finalizeInboundContext, type FinalizeInput, type ReceivedMedia } from "./inbound-context.ts";
+import { withMediaWords } from "./media-words.ts";
 import { mergeRows, replyRoute, weakest } from "./inbox-rows.ts";
 import type { Prepared } from "./prepared.ts";
 import { acknowledge } from "./reply/ack-reaction.ts";
@@ -37,10 +38,14 @@ export interface UnderstandDeps {
   /** Ends all that the session has given away; how many were running. */
   readonly stopSubagents: (sessionKey: string) => Promise<number>;
   submit(sessionKey: string, item: Prepared): void;
+  /** Files of a message put into words. */
+  readonly media: Pick<MediaUnderstanding, "understand">;
   /** A message has come in and may be looked at, before anything is done about it. */
   onReceived?(ctx: MsgContext): void;
 }
 
+/** ms for all files of a message; later ones of the chat wait for them. */
+const MEDIA_LIMIT_MS = 180_000;
 const EXPIRED_NOTICE = { daily: "🧹 A new conversation was started (new day).", idle: "🧹 A new conversation was started (long silence)." } as const;
 
 /** From accepted rows to an answer without the model, or to a message that is submitted for a turn. Source: spec agent-pipeline §0. */
@@ -51,20 +56,20 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const last = rows.at(-1);
     if (!last) return;
     const cfg = deps.config();
-    const message = mergeRows(rows);
+    const written = mergeRows(rows);
     const { client } = last;
     const { agentId, sessionKey, parentSessionKey } = client
       ? { agentId: sessions.agentIdOf(client.sessionKey), sessionKey: client.sessionKey, parentSessionKey: undefined }
-      : resolveSessionKey(cfg, message, last.agentId);
+      : resolveSessionKey(cfg, written, last.agentId);
     const authority = weakest(rows);
     const finish = (): void => inbox.finish(rows.map((row) => row.id));
 
-    if (isAbortRequest(message.text) && authority.commandAuthorized) {
+    if (isAbortRequest(written.text) && authority.commandAuthorized) {
       await stopFor(rows, sessionKey);
       finish();
       return;
     }
-    const started = await startSession(sessions, cfg, sessionKey, message, {
+    const started = await startSession(sessions, cfg, sessionKey, written, {
       nowMs: deps.clock.now(), busy: deps.isBusy(sessionKey), isClient: client !== undefined, parentSessionKey,
       onExpired: (entry) => deps.agents.forgetSession(entry.sessionId, sessions.transcriptPath(sessionKey, entry)),
     });
@@ -74,10 +79,11 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       finish();
       if (client) createRunEvents(deps.events, client.runId, sessionKey).final(undefined);
     };
-    if (!/[/!]/.test(message.text) && (await isQuiet())) return endUnanswered();
-    const { media, problem } = await mediaOf(message, last);
+    if (!/[/!]/.test(written.text) && (await isQuiet())) return endUnanswered();
+    const { media: files, problem } = await mediaOf(written, last);
     if (problem) await answers.tell(rows, problem);
-    const base = prepare(rows, message, sessionKey, { agentId, media, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
+    const { message, media, transcript } = await wordsOf(written, files, { sessionKey, agentId, entry: started.entry });
+    const base = prepare(rows, message, sessionKey, { agentId, media, transcript, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
     deps.onReceived?.(base.ctx);
     const command = await deps.runCommand(rows, base.ctx, { sessionKey, agentId, entry: started.entry, authority, isGroup: message.chat.type !== "direct" });
     const expired = started.expired && EXPIRED_NOTICE[started.expired];
@@ -117,6 +123,15 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
   const mediaOf = async (message: InboundMessage, row: InboxRow): Promise<{ media: ReceivedMedia[]; problem: string | undefined }> =>
     row.client ? { media: [...(row.client.attachments ?? [])], problem: undefined } : deps.downloadMedia(message);
 
+  async function wordsOf(message: InboundMessage, files: readonly ReceivedMedia[], session: { readonly sessionKey: string; readonly agentId: string; readonly entry: Readonly<SessionEntry> }): Promise<{ message: InboundMessage; media: readonly ReceivedMedia[]; transcript: string | undefined }> {
+    if (files.length === 0) return { message, media: files, transcript: undefined };
+    const { agentId, sessionKey, entry } = session;
+    const model = entry.providerOverride && entry.modelOverride ? { provider: entry.providerOverride, modelId: entry.modelOverride } : (await deps.agents.models.selectDefault(agentId)).ref;
+    const place = { channel: message.channel, chatType: message.chat.type, sessionKey };
+    const understood = await deps.media.understand(files, place, { agentId, model, signal: AbortSignal.timeout(MEDIA_LIMIT_MS) });
+    return { message: withMediaWords(message, understood), media: files.filter((_file, index) => !understood.replaced.has(index)), transcript: understood.transcript };
+  }
+
   function prepare(rows: readonly InboxRow[], message: InboundMessage, sessionKey: string, known: Parameters<PrepareRow>[3]): Prepared {
     const last = rows.at(-1) as InboxRow;
     const { client } = last;
@@ -124,7 +139,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const authority = weakest(rows);
     const plugin = client ? undefined : deps.channel(message.channel);
     const ctx = finalizeInboundContext(cfg, {
-      message, sessionKey, commandAuthorized: authority.commandAuthorized, wasMentioned: rows.some((row) => row.wasMentioned), media: known.media,
+      message, sessionKey, commandAuthorized: authority.commandAuthorized, wasMentioned: rows.some((row) => row.wasMentioned), media: known.media, transcript: known.transcript,
       parentSessionKey: known.parentSessionKey, isNewSession: known.isNewSession, previousAtMs: known.previousAtMs, ownerAllowFrom: client ? undefined : deps.ownerIds(message.channel, message.accountId), gatewayScopes: authority.scopes,
     });
     return {
@@ -151,5 +166,5 @@ function bodyAfterCommands({ text, agentText }: InboundMessage, whole: string, r
 /** What a turn needs to know of rows, before commands have looked at them. */
 export type PrepareRow = (
   rows: readonly InboxRow[], message: InboundMessage, sessionKey: string,
-  known: { readonly agentId: string; readonly media: readonly ReceivedMedia[] } & Pick<FinalizeInput, "parentSessionKey" | "isNewSession" | "previousAtMs">,
+  known: { readonly agentId: string; readonly media: readonly ReceivedMedia[] } & Pick<FinalizeInput, "parentSessionKey" | "isNewSession" | "previousAtMs" | "transcript">,
 ) => Prepared;

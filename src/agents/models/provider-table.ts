@@ -31,6 +31,7 @@ const PROVIDER_ENV: Readonly<Record<string, readonly string[]>> = {
   xai: ["XAI_API_KEY"],
   mistral: ["MISTRAL_API_KEY"],
   groq: ["GROQ_API_KEY"],
+  deepgram: ["DEEPGRAM_API_KEY"],
   cerebras: ["CEREBRAS_API_KEY"],
   openrouter: ["OPENROUTER_API_KEY"],
   "vercel-ai-gateway": ["AI_GATEWAY_API_KEY"],

@@ -371,6 +371,16 @@ export function createModelService(options: ModelServiceOptions): ModelService {
       const chain = [...(foreign ? [] : listed), ...(primaryModel ? [primaryModel] : [])];
       return chain.filter((ref, index) => !sameRef(ref, selected) && chain.findIndex((other) => sameRef(other, ref)) === index);
     },
+    async apiKey(provider, agentId, profileId) {
+      const providerConfig = providerConfigOf(provider);
+      const request = { provider, modelId: "", agentId, pinned: profileId, preferred: undefined, after: undefined, asFallback: true, providerConfig, baseUrl: providerConfig?.baseUrl ?? "" };
+      try {
+        return (await resolveKey(request, { profiles, env, now: () => clock.now(), lastProbes })).apiKey;
+      } catch (err) {
+        if (err instanceof ModelError) return undefined;
+        throw err;
+      }
+    },
     async nextProfile(prepared, agentId, tried) {
       if (prepared.profileId === undefined) return undefined;
       const candidates = await profileCandidates(profiles, agentId, prepared.ref.provider, prepared.ref.modelId);

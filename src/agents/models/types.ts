@@ -83,6 +83,8 @@ export interface ModelService {
   fallbacks(agentId: string, selected: ModelRef): Promise<ModelRef[]>;
   /** @throws ModelError (unknown model, no usable key) */
   prepare(ref: ModelRef, agentId: string, options?: PrepareOptions): Promise<PreparedModel>;
+  /** A provider's key for services that are no chat model (speech, say); undefined when there is none. */
+  apiKey(provider: string, agentId: string, profileId?: string): Promise<string | undefined>;
   /** Further usable profiles of the same provider, after `failed`. */
   nextProfile(prepared: PreparedModel, agentId: string, tried: ReadonlySet<string>): Promise<string | undefined>;
   reportSuccess(prepared: PreparedModel, agentId: string): Promise<void>;

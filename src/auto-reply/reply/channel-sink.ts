@@ -78,12 +78,14 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
   async function toMessages(payload: ReplyPayload, kind: OutboundMessage["kind"]): Promise<OutboundMessage[]> {
     const media: OutboundMedia[] = [];
     const problems: string[] = [];
-    for (const source of payload.mediaUrls ?? []) {
-      const resolved = await options.resolveMedia(source, payload.audioAsVoice === true);
+    const tagged = plugin.outbound?.takeMediaTags?.(payload.text ?? "");
+    const sources = [...(payload.mediaUrls ?? []).map((source) => ({ source, asVoice: payload.audioAsVoice === true })), ...(tagged?.media ?? [])];
+    for (const { source, asVoice } of sources) {
+      const resolved = await options.resolveMedia(source, asVoice);
       if ("error" in resolved) problems.push(`⚠️ ${source} could not be attached: ${resolved.error}`);
       else media.push(resolved);
     }
-    const body = [payload.text, ...problems].filter(Boolean).join("\n\n");
+    const body = [tagged?.text ?? payload.text, ...problems].filter(Boolean).join("\n\n");
     if (body === "" && media.length === 0) return [];
     const message: OutboundMessage = {
       ...target,

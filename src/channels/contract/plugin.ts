@@ -171,6 +171,8 @@ export interface ChannelOutboundAdapter {
   send(cfg: OpenClawConfig, message: OutboundMessage, options: SendOptions): Promise<SendOutcome>;
   resolveTarget?(cfg: OpenClawConfig, to: string, accountId: string): { ok: true; to: string; threadId?: string | undefined } | { ok: false; error: string };
   sendPoll?(cfg: OpenClawConfig, target: OutboundTarget, poll: OutboundPoll, options: SendOptions): Promise<SendOutcome>;
+  /** Files that an answer names in the channel's own tags, and what is left of the text; the core checks whether they may be sent. */
+  takeMediaTags?(text: string): { readonly text: string; readonly media: readonly { readonly source: string; readonly asVoice: boolean }[] };
   /** People may be shown the model's thoughts here, when they ask for them. */
   readonly showsReasoning?: boolean | undefined;
   /** One "is typing" signal; the core repeats it. Failures are the channel's to log. */

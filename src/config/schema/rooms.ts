@@ -38,7 +38,7 @@ const WITHOUT_EFFECT: readonly string[] = [
   ]),
   "session.threadBindings",
   "messages.tts", "messages.messagePrefix", "tools.links",
-  "tools.media", "tools.exec.node", "agents.list.*.tools.exec.node", "tools.message.crossContext.marker",
+  "tools.exec.node", "agents.list.*.tools.exec.node", "tools.message.crossContext.marker",
   "canvasHost.port", "gateway.nodes.browser", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", 
   "channels.modelByChannel",

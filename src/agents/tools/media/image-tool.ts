@@ -1,12 +1,11 @@
 import type { ImageContent } from "@mariozechner/pi-ai";
 import { Type } from "typebox";
 import { errorText } from "../../../infra/errors.ts";
-import { createImageWorker, toModelImage } from "../../../media/index.ts";
-import { formatModelRef, type ModelRef, type ModelService, type PreparedModel } from "../../models/types.ts";
-import { requestOptions } from "../../pi-embedded-runner/pi-session.ts";
+import { formatModelRef, type ModelRef, type ModelService } from "../../models/types.ts";
 import type { PiModules } from "../../pi.ts";
 import { optionalNumber, optionalString } from "../arguments.ts";
 import { toolText, type AgentTool } from "../contract.ts";
+import { askAboutImages, toImageContent } from "./ask-about-images.ts";
 import { loadSource, type SourceLoader } from "./load-source.ts";
 
 export interface ImageToolOptions extends SourceLoader {
@@ -21,7 +20,6 @@ export interface ImageToolOptions extends SourceLoader {
 const DEFAULT_PROMPT = "Describe the image.";
 const MAX_IMAGES = 20;
 const MAX_BYTES = 20 * 1024 * 1024;
-const MAX_OUTPUT_TOKENS = 4096;
 
 /** Looks at pictures with a model that can, for one that cannot. Source: spec tools-and-automation §1.6. */
 export function createImageTool(options: ImageToolOptions): AgentTool {
@@ -55,9 +53,10 @@ function sourcesOf(args: Record<string, unknown>): string[] {
 }
 
 async function load(options: ImageToolOptions, source: string, maxBytes: number, signal: AbortSignal): Promise<ImageContent> {
-  const result = await toModelImage(createImageWorker(), Buffer.from(await loadSource(options, source, maxBytes, signal)), options.maxSidePx);
-  if (result.kind !== "image") throw new Error(`unsupported_image_reference: ${source.slice(0, 200)}: ${result.reason}`);
-  return { type: "image", data: result.base64, mimeType: result.mimeType };
+  const bytes = Buffer.from(await loadSource(options, source, maxBytes, signal));
+  return toImageContent(bytes, options.maxSidePx).catch((err: unknown) => {
+    throw new Error(`unsupported_image_reference: ${source.slice(0, 200)}: ${errorText(err)}`, { cause: err });
+  });
 }
 
 async function look(options: ImageToolOptions, candidates: readonly string[], prompt: string, images: readonly ImageContent[], sources: readonly string[], signal: AbortSignal): ReturnType<AgentTool["execute"]> {
@@ -73,7 +72,7 @@ async function look(options: ImageToolOptions, candidates: readonly string[], pr
     try {
       const prepared = await options.models.prepare(ref, options.agentId, { asFallback: attempts.length > 0 });
       if (!prepared.model.input.includes("image")) throw new Error(`${formatModelRef(ref)} cannot see pictures`);
-      const text = await ask(ai, prepared, prompt, images, signal);
+      const text = await askAboutImages(ai, prepared, prompt, images, signal);
       return toolText(text, { model: formatModelRef(ref), ...(sources.length === 1 ? { image: sources[0] } : { images: sources }), attempts });
     } catch (err) {
       if (signal.aborted) throw err;
@@ -84,13 +83,3 @@ async function look(options: ImageToolOptions, candidates: readonly string[], pr
 }
 
 const toAttempt = (ref: ModelRef): { provider: string; model: string } => ({ provider: ref.provider, model: ref.modelId });
-
-async function ask(ai: PiModules["ai"], prepared: PreparedModel, prompt: string, images: readonly ImageContent[], signal: AbortSignal): Promise<string> {
-  const stream = prepared.stream ?? ai.streamSimple;
-  const context = { messages: [{ role: "user" as const, content: [{ type: "text" as const, text: prompt }, ...images], timestamp: 0 }] };
-  const message = await stream(prepared.model, context, { ...requestOptions(prepared), signal, maxTokens: Math.min(MAX_OUTPUT_TOKENS, prepared.model.maxTokens) }).result();
-  if (message.stopReason === "error" || message.stopReason === "aborted") throw new Error(message.errorMessage ?? "the call failed");
-  const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n").trim();
-  if (text === "") throw new Error("an empty answer");
-  return text;
-}

@@ -23,7 +23,7 @@ export function createPdfTool(options: SourceLoader): AgentTool {
     async execute(args, { signal }) {
       const source = optionalString(args, "url") ?? requireString(args, "path", "url");
       const bytes = await loadSource(options, source, MAX_BYTES, signal);
-      if (!Buffer.from(bytes.subarray(0, 1024)).includes("%PDF-")) throw new Error(`${source.slice(0, 200)} is no PDF file.`);
+      if (!isPdf(bytes)) throw new Error(`${source.slice(0, 200)} is no PDF file.`);
       const { pages, total } = await readPages(bytes, optionalString(args, "pages"), signal);
       const maxChars = Math.max(100, Math.trunc(optionalNumber(args, "maxChars") ?? DEFAULT_MAX_CHARS));
       const text = pages.map(({ number, text: page }) => `--- page ${number} of ${total} ---\n${page}`).join("\n\n");
@@ -33,6 +33,15 @@ export function createPdfTool(options: SourceLoader): AgentTool {
     },
   };
 }
+
+/** All of it; undefined when the bytes are no PDF. */
+export async function readPdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string | undefined> {
+  if (!isPdf(bytes)) return undefined;
+  const { pages } = await readPages(bytes, undefined, signal);
+  return pages.map(({ text }) => text).join("\n\n").trim();
+}
+
+const isPdf = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 1024)).includes("%PDF-");
 
 async function readPages(bytes: Uint8Array, wanted: string | undefined, signal: AbortSignal): Promise<{ pages: { number: number; text: string }[]; total: number }> {
   const { getDocumentProxy } = await import("unpdf");

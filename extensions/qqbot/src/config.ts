@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { z } from "zod";
+import { errorText, type OpenClawConfig } from "openclaw/plugin-sdk";
+
+/** Keys of `channels.qqbot`. Source: spec channels-cn §1.1. */
+const toolPolicy = z.strictObject({ allow: z.array(z.string()).optional(), alsoAllow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() });
+const group = z.strictObject({
+  enabled: z.boolean().optional(),
+  requireMention: z.boolean().optional(),
+  commandLevel: z.enum(["all", "safety", "strict"]).optional(),
+  ignoreOtherMentions: z.boolean().optional(),
+  historyLimit: z.number().int().min(0).optional(),
+  name: z.string().optional(),
+  prompt: z.string().optional(),
+  tools: toolPolicy.optional(),
+  toolsBySender: z.record(z.string(), toolPolicy).optional(),
+});
+const accountKeys = z.strictObject({
+  enabled: z.boolean().optional(),
+  name: z.string().optional(),
+  appId: z.union([z.string(), z.number()]).transform(String).optional(),
+  clientSecret: z.string().refine((text) => !/^secretref(?:-env)?:/i.test(text), "write the secret itself, or use clientSecretFile").optional(),
+  clientSecretFile: z.string().optional(),
+  allowFrom: z.array(z.union([z.string(), z.number()]).transform(String)).optional(),
+  dmPolicy: z.enum(["open", "pairing", "allowlist", "disabled"]).optional(),
+  groupPolicy: z.enum(["open", "allowlist", "disabled"]).optional(),
+  groupAllowFrom: z.array(z.union([z.string(), z.number()]).transform(String)).optional(),
+  systemPrompt: z.string().optional(),
+  markdownSupport: z.boolean().optional(),
+  defaultRequireMention: z.boolean().optional(),
+  groups: z.record(z.string(), group).optional(),
+  urlDirectUpload: z.boolean().optional(),
+  textChunkLimit: z.number().int().min(100).max(5000).optional(),
+  historyLimit: z.number().int().min(0).optional(),
+  mediaMaxMb: z.number().positive().optional(),
+});
+const section = accountKeys.extend({ accounts: z.record(z.string(), accountKeys).optional(), defaultAccount: z.string().optional() });
+
+export type QQBotConfig = z.infer<typeof accountKeys>;
+export type QQBotGroupConfig = z.infer<typeof group>;
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface QQBotAccount {
+  readonly accountId: string;
+  readonly enabled: boolean;
+  readonly config: QQBotConfig;
+  readonly appId: string | undefined;
+  readonly clientSecret: string | undefined;
+  readonly tokenSource: "config" | "file" | "env" | "none";
+  readonly tokenRoot: string;
+  readonly apiRoot: string;
+  /** What keeps it from starting, with the key to change. */
+  readonly problem: string | undefined;
+  readonly configPath: string;
+}
+
+export const DEFAULT_ACCOUNT = "default";
+const TOKEN_ROOT = "https://bots.qq.com";
+const API_ROOT = "https://api.sgroup.qq.com";
+
+type Section = z.infer<typeof section>;
+
+/** The section, or the sentences that say which key is wrong. */
+function readSection(cfg: OpenClawConfig): { readonly value: Section; readonly problem: string | undefined } {
+  const channels: Readonly<Record<string, unknown>> = cfg.channels ?? {};
+  const parsed = section.safeParse(channels["qqbot"] ?? {});
+  if (parsed.success) return { value: parsed.data, problem: undefined };
+  const problem = parsed.error.issues.map((issue) => `channels.qqbot${issue.path.map((key) => `.${String(key)}`).join("")}: ${issue.message}`).join("; ");
+  return { value: {}, problem };
+}
+
+const normalize = (id: string): string => id.trim().toLowerCase() || DEFAULT_ACCOUNT;
+
+/** `default` when the top level (or the environment) has an appId, then each named account that has one. */
+export function listAccountIds(cfg: OpenClawConfig, env: Env): string[] {
+  const { value } = readSection(cfg);
+  const named = Object.entries(value.accounts ?? {}).filter(([, own]) => own.appId !== undefined).map(([id]) => normalize(id));
+  const hasDefault = value.appId !== undefined || Boolean(env["QQBOT_APP_ID"]) || named.length === 0;
+  return [...new Set([...(hasDefault ? [DEFAULT_ACCOUNT] : []), ...named])];
+}
+
+export function defaultAccountId(cfg: OpenClawConfig, env: Env): string {
+  const ids = listAccountIds(cfg, env);
+  const wanted = readSection(cfg).value.defaultAccount?.trim().toLowerCase();
+  return wanted !== undefined && ids.includes(wanted) ? wanted : (ids[0] ?? DEFAULT_ACCOUNT);
+}
+
+/** Never throws. */
+export function resolveAccount(cfg: OpenClawConfig, id: string, env: Env): QQBotAccount {
+  const accountId = normalize(id);
+  const { value, problem } = readSection(cfg);
+  const { accounts = {}, defaultAccount: _default, ...base } = value;
+  const key = Object.keys(accounts).find((name) => normalize(name) === accountId);
+  const own: QQBotConfig = key === undefined ? {} : (accounts[key] ?? {});
+  const configPath = key === undefined ? "channels.qqbot" : `channels.qqbot.accounts.${key}`;
+  const isDefault = accountId === DEFAULT_ACCOUNT;
+  // Credentials belong to one bot: a named account never takes those of the top level.
+  const { appId: baseApp, clientSecret: baseSecret, clientSecretFile: baseFile, ...shared } = base;
+  const credentials: QQBotConfig = isDefault ? { appId: own.appId ?? baseApp, clientSecret: own.clientSecret ?? baseSecret, clientSecretFile: own.clientSecretFile ?? baseFile } : own;
+  const config: QQBotConfig = { ...shared, ...own };
+  const appId = credentials.appId?.trim() || (isDefault ? env["QQBOT_APP_ID"]?.trim() : undefined) || undefined;
+  const secret = readSecret(credentials, isDefault ? env["QQBOT_CLIENT_SECRET"] : undefined);
+  const tokenRoot = trimSlash(env["OPENCLAW_QQBOT_TOKEN_ROOT"] ?? TOKEN_ROOT);
+  const apiRoot = trimSlash(env["OPENCLAW_QQBOT_API_ROOT"] ?? API_ROOT);
+  const missing = appId === undefined ? `No AppID: set ${configPath}.appId (QQ Open Platform, 开发设置).` : secret.value === undefined ? `No AppSecret: set ${configPath}.clientSecret.` : undefined;
+  return {
+    accountId, enabled: value.enabled !== false && own.enabled !== false, config, appId, clientSecret: secret.value, tokenSource: secret.source, tokenRoot, apiRoot, configPath,
+    problem: problem ?? secret.problem ?? rootProblem(tokenRoot) ?? rootProblem(apiRoot) ?? missing,
+  };
+}
+
+/** `problem`, or the account that already runs this bot. */
+export function unconfiguredReason(account: QQBotAccount, cfg: OpenClawConfig, env: Env): string | undefined {
+  if (account.problem !== undefined) return account.problem;
+  const first = listAccountIds(cfg, env).map((id) => resolveAccount(cfg, id, env)).find((other) => other.appId === account.appId && other.enabled);
+  if (first === undefined || first.accountId === account.accountId) return undefined;
+  return `AppID ${account.appId ?? ""} is already used by account "${first.accountId}"; give ${account.configPath} a bot of its own.`;
+}
+
+const trimSlash = (url: string): string => url.trim().replace(/\/+$/, "");
+
+function readSecret(own: QQBotConfig, fromEnv: string | undefined): { value: string | undefined; source: QQBotAccount["tokenSource"]; problem?: string } {
+  if (own.clientSecret?.trim()) return { value: own.clientSecret.trim(), source: "config" };
+  if (own.clientSecretFile) {
+    const path = own.clientSecretFile.replace(/^~(?=\/)/, homedir());
+    try {
+      const value = readFileSync(path, "utf8").trim();
+      return value === "" ? { value: undefined, source: "none", problem: `clientSecretFile ${own.clientSecretFile} is empty.` } : { value, source: "file" };
+    } catch (err) {
+      return { value: undefined, source: "none", problem: `clientSecretFile ${own.clientSecretFile} cannot be read: ${errorText(err)}` };
+    }
+  }
+  return fromEnv?.trim() ? { value: fromEnv.trim(), source: "env" } : { value: undefined, source: "none" };
+}
+
+/** Secrets and tokens travel over this address. */
+export function rootProblem(root: string): string | undefined {
+  const url = URL.canParse(root) ? new URL(root) : undefined;
+  if (!url) return `"${root}" is no URL.`;
+  if (/^(?:https|wss):$/.test(url.protocol)) return undefined;
+  return /^(?:http|ws):$/.test(url.protocol) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname) ? undefined : `${url.origin}: plain http and ws are allowed for loopback only.`;
+}

@@ -1,0 +1,186 @@
+import type { ChannelAccountContext, InboundMediaRef, InboundMentions, InboundMessage, ReceiveOutcome } from "openclaw/plugin-sdk";
+import { groupSettings } from "./access.ts";
+import type { QQApi } from "./api.ts";
+import type { QQBotAccount } from "./config.ts";
+import { buildContextInfo } from "./context-info.ts";
+import { type Attachment, c2cMessage, type C2CMessageEvent, groupMessage, type GroupMessageEvent, guildMessage, type GuildMessageEvent, interaction, type MessageEvent } from "./events.ts";
+import { parseFaceTags } from "./faces.ts";
+import type { QuoteIndex } from "./quotes.ts";
+import type { WSPayload } from "./socket.ts";
+import { formatTarget, type QQTarget } from "./targets.ts";
+import { openWindow } from "./windows.ts";
+
+export { downloadFile } from "./download.ts";
+export { parseFaceTags } from "./faces.ts";
+export { convertSilkToWav } from "./voice.ts";
+
+export interface EventDeps {
+  readonly ctx: Pick<ChannelAccountContext<QQBotAccount>, "account" | "receive" | "log" | "now" | "setStatus">;
+  readonly api: QQApi;
+  readonly quotes: QuoteIndex;
+  /** The bot's own id in guilds. */
+  readonly botId: () => string | undefined;
+}
+
+/** One event of the socket. false: the gateway does not take it over, so it must come again. */
+export async function handleEvent(payload: WSPayload, deps: EventDeps): Promise<boolean> {
+  deps.ctx.setStatus({ lastEventAt: deps.ctx.now() });
+  switch (payload.t) {
+    case "C2C_MESSAGE_CREATE":
+      return handleC2CMessage(c2cMessage.parse(payload.d), deps);
+    case "GROUP_AT_MESSAGE_CREATE":
+    case "GROUP_MESSAGE_CREATE":
+      return handleGroupMessage(groupMessage.parse(payload.d), deps, payload.t === "GROUP_AT_MESSAGE_CREATE");
+    case "AT_MESSAGE_CREATE":
+    case "MESSAGE_CREATE":
+    case "GUILD_MESSAGE_CREATE":
+      return handleGuildMessage(guildMessage.parse(payload.d), deps, payload.t === "AT_MESSAGE_CREATE");
+    case "DIRECT_MESSAGE_CREATE":
+      return handleDirectMessage(guildMessage.parse(payload.d), deps);
+    case "INTERACTION_CREATE":
+      return handleInteraction(payload.d, deps);
+    default:
+      deps.ctx.log.debug("QQ event without effect", { type: payload.t });
+      return true;
+  }
+}
+
+export function handleC2CMessage(event: C2CMessageEvent, deps: EventDeps): Promise<boolean> {
+  const { user_openid: id, username } = event.author;
+  return take(event, deps, { target: { scene: "c2c", id }, chat: { id, type: "direct" }, sender: { id, name: username }, address: id });
+}
+
+export async function handleGroupMessage(event: GroupMessageEvent, deps: EventDeps, isAddressed = false): Promise<boolean> {
+  const { author, group_openid: id } = event;
+  if (author.bot) return true;
+  const chatId = `group:${id}`;
+  const { settings } = groupSettings(deps.ctx.account, chatId);
+  const named = event.mentions ?? [];
+  const bot = isAddressed || named.some((mention) => mention.is_you);
+  if (settings.ignoreOtherMentions && !bot && named.length > 0) return true;
+  return take(event, deps, {
+    target: { scene: "group", id }, chat: { id: chatId, type: "group", title: settings.name }, sender: { id: author.member_openid, name: author.username }, address: chatId,
+    mentions: { bot, anyone: bot || named.length > 0 }, prompt: settings.prompt,
+  });
+}
+
+export async function handleGuildMessage(event: GuildMessageEvent, deps: EventDeps, isAddressed = false): Promise<boolean> {
+  const { author, channel_id: id } = event;
+  if (author.bot) return true;
+  const chatId = `channel:${id}`;
+  const { settings } = groupSettings(deps.ctx.account, chatId);
+  const own = deps.botId();
+  const named = event.mentions ?? [];
+  const bot = isAddressed || named.some((mention) => mention.is_you || (own !== undefined && mention.id === own)) || (own !== undefined && new RegExp(`<@!?${own.replace(/\W/g, "")}>`).test(event.content));
+  if (settings.ignoreOtherMentions && !bot && named.length > 0) return true;
+  return take(event, deps, {
+    target: { scene: "channel", id }, chat: { id: chatId, type: "group", title: settings.name, guildId: event.guild_id },
+    sender: { id: author.id, name: event.member?.nick ?? author.username, ...(event.member?.roles ? { roles: event.member.roles } : {}) }, address: chatId,
+    mentions: { bot, anyone: bot || named.length > 0 }, prompt: settings.prompt,
+  });
+}
+
+async function handleDirectMessage(event: GuildMessageEvent, deps: EventDeps): Promise<boolean> {
+  const { author, guild_id: guildId } = event;
+  if (author.bot) return true;
+  return take(event, deps, { target: { scene: "dm", id: guildId }, chat: { id: author.id, type: "direct" }, sender: { id: author.id, name: author.username }, address: `dm:${guildId}` });
+}
+
+/** Buttons are messages; every interaction is acknowledged, or QQ shows an error. */
+async function handleInteraction(data: unknown, deps: EventDeps): Promise<boolean> {
+  const event = interaction.parse(data);
+  const { group_openid: group, data: pressed } = event;
+  const senderId = group === undefined ? event.user_openid : event.group_member_openid;
+  const text = pressed?.resolved?.button_data?.trim() ?? "";
+  let taken = true;
+  if (text !== "" && senderId !== undefined) {
+    const target: QQTarget = group === undefined ? { scene: "c2c", id: senderId } : { scene: "group", id: group };
+    const outcome = await deps.ctx.receive({
+      channel: "qqbot", accountId: deps.ctx.account.accountId, messageId: event.id, chat: group === undefined ? { id: senderId, type: "direct" } : { id: `group:${group}`, type: "group" },
+      sender: { id: senderId }, text, timestampMs: readTime(event.timestamp, deps.ctx.now()), from: formatTarget(target), to: formatTarget(target),
+      mentions: { bot: true, anyone: false, implicit: false }, commandSource: "native", noDebounce: true,
+    });
+    taken = outcome.kind !== "unavailable";
+  }
+  if (taken) {
+    deps.api.call("PUT", `/interactions/${encodeURIComponent(event.id)}`, { code: 0 }).catch((err: unknown) => deps.ctx.log.debug("interaction not acknowledged", { err }));
+  }
+  return taken;
+}
+
+interface Place {
+  readonly target: QQTarget;
+  readonly chat: InboundMessage["chat"];
+  readonly sender: InboundMessage["sender"];
+  /** 投递目标 of the context block. */
+  readonly address: string;
+  readonly mentions?: Omit<InboundMentions, "implicit">;
+  readonly prompt?: string | undefined;
+}
+
+async function take(event: MessageEvent, deps: EventDeps, place: Place): Promise<boolean> {
+  const { ctx } = deps;
+  const { account } = ctx;
+  const text = readText(event, deps.botId());
+  const ref = extOf(event, "ref_msg_idx");
+  const quoted = ref === undefined ? undefined : deps.quotes.find(ref);
+  deps.quotes.add(extOf(event, "msg_idx"), { text, isOwn: false });
+  const media = (event.attachments ?? []).flatMap(toMediaRef);
+  const heard = (event.attachments ?? []).map((item) => item.asr_refer_text?.trim() ?? "").filter(Boolean);
+  const nowMs = ctx.now();
+  const timestampMs = readTime(event.timestamp, nowMs);
+  const contextInfo = buildContextInfo({
+    senderName: place.sender.name, senderId: place.sender.id, isGroupChat: place.chat.type !== "direct", groupOpenid: place.target.id, messageId: event.id, targetAddress: place.address, nowMs,
+  });
+  const userContent = [text, ...heard.map((words) => `[语音识别: ${words}]`)].filter(Boolean).join("\n");
+  const systemPrompts = account.config.systemPrompt ? [account.config.systemPrompt] : [];
+  const agentBody = systemPrompts.length > 0 ? `${contextInfo}\n\n${systemPrompts.join("\n")}\n\n${userContent}` : `${contextInfo}\n\n${userContent}`;
+  const outcome: ReceiveOutcome = await ctx.receive({
+    channel: "qqbot", accountId: account.accountId, messageId: event.id, chat: place.chat, sender: place.sender, text, timestampMs, from: formatTarget(place.target), to: formatTarget(place.target),
+    agentText: agentBody,
+    replyContext: openWindow(place.target.scene, event.id, Math.min(timestampMs, nowMs)),
+    ...(media.length > 0 ? { media } : {}),
+    ...(place.mentions ? { mentions: { ...place.mentions, implicit: quoted?.isOwn === true } } : {}),
+    ...(ref === undefined ? {} : { reply: { id: ref, isQuote: true, body: quoted?.text ?? "（原文不可用）" } }),
+    ...(place.prompt ? { groupSystemPrompt: place.prompt } : {}),
+  });
+  if (outcome.kind === "accepted") ctx.setStatus({ lastInboundAt: nowMs });
+  return outcome.kind !== "unavailable";
+}
+
+/** Faces by name, the bot's own mention removed, others as `@name`. */
+function readText(event: MessageEvent, botId: string | undefined): string {
+  const names = new Map((event.mentions ?? []).flatMap((mention) => [mention.id, mention.member_openid].filter((id) => id !== undefined).map((id) => [id, mention] as const)));
+  return parseFaceTags(event.content)
+    .replace(/<@!?([\w-]+)>/g, (tag: string, id: string) => {
+      const mention = names.get(id);
+      if (id === botId || mention?.is_you) return "";
+      const name = mention?.nickname ?? mention?.username;
+      return name === undefined ? tag : `@${name}`;
+    })
+    .trim();
+}
+
+function extOf(event: MessageEvent, key: string): string | undefined {
+  return event.message_scene?.ext?.find((entry) => entry.startsWith(`${key}=`))?.slice(key.length + 1) || undefined;
+}
+
+function toMediaRef(item: Attachment): InboundMediaRef[] {
+  if (item.url === "" && !item.voice_wav_url) return [];
+  const type = item.content_type.toLowerCase();
+  const isVoice = type === "voice" || type.startsWith("audio/") || /\.(?:amr|silk|slk|slac)$/i.test(item.filename ?? "");
+  const kind = isVoice ? "voice" : type.startsWith("image/") ? "image" : type.startsWith("video/") ? "video" : "document";
+  // QQ's own WAV needs no codec.
+  const ref = isVoice && item.voice_wav_url ? item.voice_wav_url : item.url;
+  return [{
+    kind, ref,
+    ...(type.includes("/") ? { mimeType: type } : {}),
+    ...(item.filename && !(isVoice && item.voice_wav_url) ? { fileName: item.filename } : {}),
+    ...(item.size === undefined || isVoice ? {} : { sizeBytes: item.size }),
+  }];
+}
+
+function readTime(value: string | number | undefined, nowMs: number): number {
+  const ms = typeof value === "number" ? value * 1000 : Date.parse(value ?? "");
+  return Number.isNaN(ms) ? nowMs : ms;
+}

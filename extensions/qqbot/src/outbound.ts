@@ -1,0 +1,197 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { type GuardedFetch, type Logger, markdownToText, type OutboundMedia, type OutboundMessage, type OutboundTarget, type SendOptions, type SendOutcome, sleep } from "openclaw/plugin-sdk";
+import type { QQApi } from "./api.ts";
+import type { QQBotAccount } from "./config.ts";
+import { decide, QQApiError, toOutcome } from "./errors.ts";
+import { type SendAs, sendAsByName, splitMediaTags } from "./media-tags.ts";
+import type { QuoteIndex } from "./quotes.ts";
+import { messagePath, parseTarget, type QQTarget, TARGET_HINT } from "./targets.ts";
+import { splitText } from "./text.ts";
+import type { Uploader, UploadSource } from "./upload.ts";
+import { toSilk } from "./voice.ts";
+import type { PassiveReply, Windows } from "./windows.ts";
+
+export const TEXT_LIMIT = 5000;
+const MAX_FETCHED_BYTES = 30 * 1024 * 1024;
+const answer = z.object({ id: z.string().optional(), ext_info: z.object({ ref_idx: z.string().optional() }).optional() });
+
+export interface SendDeps {
+  readonly account: QQBotAccount;
+  readonly api: QQApi;
+  readonly uploader: Uploader;
+  readonly windows: Windows;
+  readonly quotes: QuoteIndex;
+  readonly fetch: GuardedFetch;
+  readonly log: Logger;
+  readonly retryMs: number;
+  readonly ffmpeg?: string | undefined;
+}
+
+type Part = { readonly text: string } | { readonly file: OutboundMedia } | { readonly link: string; readonly as: SendAs };
+
+/** Sends one message in parts. Never rejects for an answer of QQ. Source: spec channels-cn §1.6. */
+export async function sendMessage(deps: SendDeps, message: OutboundMessage, options: SendOptions): Promise<SendOutcome> {
+  const target = parseTarget(message.to);
+  if (!target) return { kind: "rejected", reason: `"${message.to}" is no QQ address: use ${TARGET_HINT}.` };
+  const parts = planParts(deps, message, target);
+  if (parts.length === 0) return { kind: "rejected", reason: "QQ sends no empty message." };
+  const ids: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (index < options.skipParts) continue;
+    try {
+      const sent = await sendPart({ deps, target, context: message.replyContext, signal: options.signal }, part);
+      ids.push(sent.id);
+      options.onPart({ index, messageId: sent.id });
+    } catch (err) {
+      return toOutcome(err, index);
+    }
+  }
+  return { kind: "sent", messageIds: ids, chatId: target.id };
+}
+
+function planParts({ account }: SendDeps, message: OutboundMessage, target: QQTarget): Part[] {
+  const limit = account.config.textChunkLimit ?? TEXT_LIMIT;
+  const isPlain = account.config.markdownSupport === false;
+  const texts = (text: string): Part[] => splitText(isPlain ? markdownToText(text) : text, limit).map((piece) => ({ text: piece }));
+  const pieces = splitMediaTags(message.text).flatMap((piece): Part[] => {
+    if ("text" in piece) return texts(cleanText(piece.text));
+    // Files come checked in `media`; a path that is left in the text was not.
+    if (!/^https?:\/\//i.test(piece.source)) return [{ text: "（有一个文件未能发送）" }];
+    return [{ link: piece.source, as: piece.tag === "qqmedia" ? sendAsByName(piece.source) : tagKind(piece.tag) }];
+  });
+  const files = (message.media ?? []).map((file): Part => ({ file }));
+  const isGuild = target.scene === "channel" || target.scene === "dm";
+  return [...pieces, ...files].map((part) => (isGuild && "link" in part && part.as !== "image" ? { text: part.link } : part));
+}
+
+const tagKind = (tag: "qqimg" | "qqvoice" | "qqvideo" | "qqfile"): SendAs => ({ qqimg: "image", qqvoice: "voice", qqvideo: "video", qqfile: "file" })[tag] as SendAs;
+
+/** Markers that models invent, and piles of empty lines. */
+const cleanText = (text: string): string => text.replace(/\[(?:internal|debug|system)[^\]\n]{0,500}\]/gi, "").replace(/\n{3,}/g, "\n\n").trim();
+
+interface Sending {
+  readonly deps: SendDeps;
+  readonly target: QQTarget;
+  readonly context: OutboundTarget["replyContext"];
+  readonly signal: AbortSignal;
+}
+
+async function sendPart(sending: Sending, part: Part): Promise<{ id: string }> {
+  if ("text" in part) return sendText(sending, part.text);
+  if (sending.target.scene === "channel" || sending.target.scene === "dm") return sendGuildMedia(sending, part);
+  const { as, source } = "link" in part ? { as: part.as, source: await linkSource(sending, part.link) } : await fileSource(sending.deps, part.file, sending.signal);
+  const fileInfo = await uploadWithFallback(sending, as, source);
+  return post(sending, { msg_type: 7, media: { file_info: fileInfo } }, "");
+}
+
+async function sendGuildMedia(sending: Sending, part: Exclude<Part, { text: string }>): Promise<{ id: string }> {
+  if ("link" in part) return post(sending, { image: part.link }, part.link);
+  return sendText(sending, "（QQ 频道不支持由机器人发送本地文件）");
+}
+
+async function sendText(sending: Sending, text: string): Promise<{ id: string }> {
+  const { deps, target } = sending;
+  const isGuild = target.scene === "channel" || target.scene === "dm";
+  const plain = (content: string): object => (isGuild ? { content: content.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;") } : { content, msg_type: 0 });
+  const useMarkdown = !isGuild && deps.account.config.markdownSupport !== false;
+  try {
+    return await post(sending, useMarkdown ? { markdown: { content: text }, msg_type: 2 } : plain(text), text);
+  } catch (err) {
+    const decision = err instanceof QQApiError ? decide(err) : "unknown";
+    if (decision === "markdown" && useMarkdown) return post(sending, plain(markdownToText(text)), text);
+    if (decision === "drop-url") return post(sending, plain(text.replace(/https?:\/\/[^\s)\]]+/gi, "[链接]")), text);
+    throw err;
+  }
+}
+
+/** One request: within the window of the message while that is open, else as a message of the bot's own accord. */
+async function post(sending: Sending, body: object, text: string): Promise<{ id: string }> {
+  const { deps, target, context } = sending;
+  const passive = deps.windows.take(context);
+  try {
+    return await request(sending, body, passive, text);
+  } catch (err) {
+    if (!(err instanceof QQApiError)) throw err;
+    const decision = decide(err);
+    if (passive && decision === "window") {
+      deps.windows.close(passive.msg_id);
+      return active(sending, body, text);
+    }
+    if (decision === "retry" && !err.mayHaveArrived && err.status < 500) {
+      await sleep(deps.retryMs, sending.signal);
+      return request(sending, body, passive && { ...passive, ...deps.windows.take(context) }, text);
+    }
+    if (!passive && context && decision === "stop" && isProactiveRefusal(err.code)) throw windowClosed(err, target);
+    throw err;
+  }
+}
+
+async function active(sending: Sending, body: object, text: string): Promise<{ id: string }> {
+  try {
+    return await request(sending, body, undefined, text);
+  } catch (err) {
+    if (err instanceof QQApiError && isProactiveRefusal(err.code)) throw windowClosed(err, sending.target);
+    throw err;
+  }
+}
+
+const isProactiveRefusal = (code: number | undefined): boolean => code === 40_034_102 || (code !== undefined && code >= 304_045 && code <= 304_050);
+
+const windowClosed = (err: QQApiError, target: QQTarget): QQApiError =>
+  new QQApiError(`The time to answer is over, and QQ lets the bot send nothing of its own accord to ${target.scene} chats (${err.code ?? "no code"})`, { status: err.status, code: 304_027 }, { cause: err });
+
+async function request(sending: Sending, body: object, passive: PassiveReply | undefined, text: string): Promise<{ id: string }> {
+  const { deps, target, signal } = sending;
+  const isGuild = target.scene === "channel" || target.scene === "dm";
+  const reply = passive === undefined ? {} : isGuild ? { msg_id: passive.msg_id } : passive;
+  const parsed = answer.parse(await deps.api.call("POST", messagePath(target), { ...body, ...reply }, { signal }));
+  deps.quotes.add(parsed.ext_info?.ref_idx, { text, isOwn: true });
+  // A message that waits for its audit has no id yet.
+  return { id: parsed.id ?? `pending-${passive?.msg_seq ?? 0}` };
+}
+
+async function fileSource(deps: SendDeps, file: OutboundMedia, signal: AbortSignal): Promise<{ as: SendAs; source: UploadSource }> {
+  const bytes = await readFile(file.path);
+  const type = file.mimeType.toLowerCase();
+  if (file.asVoice || type.startsWith("audio/")) {
+    const silk = await toSilk(bytes, { log: deps.log, ffmpeg: deps.ffmpeg, signal });
+    if (silk) return { as: "voice", source: { bytes: silk, fileName: file.fileName } };
+    const isDirect = /\.(?:wav|mp3|silk)$/i.test(file.fileName);
+    return { as: isDirect ? "voice" : "file", source: { bytes, fileName: file.fileName } };
+  }
+  // QQ shows png and jpg; other pictures arrive as files.
+  const as: SendAs = /^image\/(?:png|jpe?g|gif|webp|bmp)$/.test(type) ? "image" : type === "video/mp4" ? "video" : "file";
+  return { as, source: { bytes, fileName: file.fileName } };
+}
+
+async function linkSource({ deps, signal }: Sending, url: string): Promise<UploadSource> {
+  return deps.account.config.urlDirectUpload === false ? fetched(deps, url, signal) : { url };
+}
+
+async function fetched(deps: SendDeps, url: string, signal: AbortSignal): Promise<UploadSource> {
+  const response = await deps.fetch(url, { signal, maxBytes: MAX_FETCHED_BYTES });
+  if (!response.ok) throw new Error(`the linked file answered HTTP ${response.status}`);
+  return { bytes: Buffer.from(response.body), fileName: decodeURIComponent(new URL(response.url).pathname.split("/").at(-1) ?? "") || "file" };
+}
+
+/** QQ could not fetch the link itself: the bytes go. */
+async function uploadWithFallback({ deps, target, signal }: Sending, as: SendAs, source: UploadSource): Promise<string> {
+  try {
+    return await deps.uploader.upload(target, as, source, signal);
+  } catch (err) {
+    const decision = err instanceof QQApiError ? decide(err) : "unknown";
+    if (!("url" in source) || (decision !== "send-bytes" && decision !== "drop-url")) throw err;
+    return deps.uploader.upload(target, as, await fetched(deps, source.url, signal), signal);
+  }
+}
+
+/** "is typing", for people only: it uses up a reply, so it is sent once and only while there are enough left. */
+export async function sendTyping(deps: SendDeps, message: OutboundTarget, isFirst: (msgId: string) => boolean): Promise<void> {
+  const target = parseTarget(message.to);
+  if (target?.scene !== "c2c" || deps.windows.left(message.replyContext) < 3) return;
+  const { msgId } = z.object({ msgId: z.string() }).parse(message.replyContext?.data);
+  if (!isFirst(msgId)) return;
+  const passive = deps.windows.take(message.replyContext);
+  if (passive) await deps.api.call("POST", messagePath(target), { msg_type: 6, input_notify: { input_type: 1, input_second: 60 }, ...passive });
+}

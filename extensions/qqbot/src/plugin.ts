@@ -1,0 +1,191 @@
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import {
+  type ChannelAccountContext, type ChannelPlugin, type ChannelSetupAdapter, createGuardedFetch, defineChannel, errorText, type GuardedFetch, type Logger, type OpenClawConfig, silentLogger,
+} from "openclaw/plugin-sdk";
+import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
+import { createApi, type QQApi } from "./api.ts";
+import { DEFAULT_ACCOUNT, defaultAccountId, type Env, listAccountIds, type QQBotAccount, resolveAccount, unconfiguredReason } from "./config.ts";
+import { downloadFile, PLATFORM_HOSTS } from "./download.ts";
+import { convertSilkToWav, handleEvent } from "./gateway.ts";
+import { splitMediaTags } from "./media-tags.ts";
+import { type SendDeps, sendMessage, sendTyping, TEXT_LIMIT } from "./outbound.ts";
+import { createQuoteIndex, type QuoteIndex } from "./quotes.ts";
+import { createSessionStore } from "./session-store.ts";
+import { runSocket, SOCKET_TIMINGS, type SocketTimings } from "./socket.ts";
+import { formatTarget, normalizeTarget, parseTarget, TARGET_HINT } from "./targets.ts";
+import { createTokenSource } from "./token.ts";
+import { createUploader, type Uploader } from "./upload.ts";
+import { createWindows, type Windows } from "./windows.ts";
+
+export interface QQBotPluginOptions {
+  /** Where QQBOT_* and the OPENCLAW_QQBOT_* names are looked up. */
+  readonly env: Env;
+  readonly log?: Logger | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly timings?: Partial<SocketTimings> | undefined;
+  /** Pause between tries of a refused call, ms; for tests. */
+  readonly retryMs?: number | undefined;
+}
+
+const RETRY_MS = 1000;
+const MAX_TYPED = 500;
+
+/** What one bot keeps between calls; replaced when its credentials or addresses change. */
+interface BotState {
+  readonly key: string;
+  readonly api: QQApi;
+  readonly uploader: Uploader;
+  readonly windows: Windows;
+  readonly quotes: QuoteIndex;
+  readonly fetch: GuardedFetch;
+  /** Messages that have been answered with "is typing". */
+  readonly typed: Set<string>;
+  botId: string | undefined;
+}
+
+/** QQ Bot as a channel: people, groups, guilds and guild messages over the open platform's own gateway. */
+export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQBotAccount> {
+  const { env, log = silentLogger, now = Date.now, retryMs = RETRY_MS } = options;
+  const states = new Map<string, BotState>();
+  const timings = { ...SOCKET_TIMINGS, ...options.timings };
+  const accountOf = (cfg: OpenClawConfig, accountId: string): QQBotAccount => resolveAccount(cfg, accountId, env);
+
+  function stateOf(account: QQBotAccount): BotState {
+    const key = JSON.stringify([account.appId, account.clientSecret, account.apiRoot, account.tokenRoot]);
+    const known = states.get(account.accountId);
+    if (known?.key === key) return known;
+    const tokens = createTokenSource({ root: account.tokenRoot, appId: account.appId ?? "", clientSecret: account.clientSecret ?? "", now });
+    const api = createApi({ root: account.apiRoot, tokens });
+    const state: BotState = {
+      key, api, uploader: createUploader({ api, now, retryMs }), windows: createWindows(now), quotes: createQuoteIndex(), typed: new Set(), botId: undefined,
+      fetch: createGuardedFetch({ allowOrigins: [new URL(account.apiRoot).origin], fakeIpHosts: PLATFORM_HOSTS }),
+    };
+    states.set(account.accountId, state);
+    return state;
+  }
+
+  function sendDeps(cfg: OpenClawConfig, accountId: string): SendDeps {
+    const account = accountOf(cfg, accountId);
+    const { api, uploader, windows, quotes, fetch } = stateOf(account);
+    return { account, api, uploader, windows, quotes, fetch, log, retryMs };
+  }
+
+  async function startAccount(ctx: ChannelAccountContext<QQBotAccount>): Promise<void> {
+    const { account } = ctx;
+    const state = stateOf(account);
+    ctx.setStatus({ mode: "websocket" });
+    await runSocket({
+      api: state.api, store: createSessionStore({ stateDir: ctx.stateDir, accountId: account.accountId, appId: account.appId ?? "", now: () => ctx.now() }), log: ctx.log, signal: ctx.signal, now: () => ctx.now(), timings,
+      onDispatch: (event) => handleEvent(event, { ctx, api: state.api, quotes: state.quotes, botId: () => state.botId }),
+      onReady(bot) {
+        state.botId = bot?.id ?? state.botId;
+        ctx.setStatus({ connected: true, lastConnectedAt: ctx.now(), lastError: null, reconnectAttempts: 0, ...(bot ? { bot } : {}) });
+        ctx.log.info("QQ bot connected", { username: bot?.username });
+      },
+      onDown: (reason, attempt) => ctx.setStatus({ connected: false, lastError: reason, reconnectAttempts: attempt }),
+    });
+  }
+
+  return defineChannel<QQBotAccount>({
+    id: "qqbot",
+    meta: { id: "qqbot", label: "QQ Bot", selectionLabel: "QQ Bot (开放平台)", detailLabel: "QQ Bot", docsPath: "/channels/qqbot", blurb: "create a bot on q.qq.com and give its AppID and AppSecret.", order: 50, aliases: ["qq"], systemImage: "message" },
+    capabilities: { chatTypes: ["direct", "group", "channel"], media: true, reply: true, blockStreaming: false },
+    reload: { configPrefixes: ["channels.qqbot"] },
+    platformHosts: PLATFORM_HOSTS,
+    config: {
+      listAccountIds: (cfg) => listAccountIds(cfg, env),
+      resolveAccount: accountOf,
+      defaultAccountId: (cfg) => defaultAccountId(cfg, env),
+      isEnabled: (account) => account.enabled,
+      unconfiguredReason: (account, cfg) => unconfiguredReason(account, cfg, env),
+      describeAccount: (account, cfg) => ({
+        accountId: account.accountId, name: account.config.name, enabled: account.enabled, configured: unconfiguredReason(account, cfg, env) === undefined, tokenSource: account.tokenSource,
+        dmPolicy: account.config.dmPolicy ?? "pairing", allowFrom: account.config.allowFrom ?? [],
+      }),
+      resolveAllowFrom: (account) => (account.config.allowFrom ?? []).map(normalizeEntry),
+    },
+    setup,
+    pairing: { idLabel: "qqbotOpenid", idLine: (senderId) => `你的 QQ openid / Your QQ openid: ${senderId}`, normalizeAllowEntry: normalizeEntry },
+    security: { resolveAccess, normalizeEntry, collectWarnings },
+    groups: { resolveToolPolicy: (ctx) => resolveToolPolicy(accountOf(ctx.cfg, ctx.accountId), ctx) },
+    outbound: {
+      textLimit: { max: TEXT_LIMIT, unit: "utf16" },
+      send: (cfg, message, sendOptions) => sendMessage(sendDeps(cfg, message.accountId), message, sendOptions),
+      takeMediaTags,
+      resolveTarget(_cfg, to) {
+        const target = parseTarget(to);
+        return target ? { ok: true, to: formatTarget(target) } : { ok: false, error: `"${to}" is no QQ address: use ${TARGET_HINT}.` };
+      },
+      async sendTyping(cfg, target) {
+        const deps = sendDeps(cfg, target.accountId);
+        const { typed } = stateOf(deps.account);
+        try {
+          await sendTyping(deps, target, (msgId) => {
+            const isFirst = !typed.has(msgId);
+            typed.add(msgId);
+            const oldest = typed.values().next().value;
+            if (typed.size > MAX_TYPED && oldest !== undefined) typed.delete(oldest);
+            return isFirst;
+          });
+        } catch (err) {
+          log.debug("typing signal not sent", { channel: "qqbot", reason: errorText(err) });
+        }
+      },
+    },
+    threading: { resolveReplyToMode: () => "off" },
+    messaging: { normalizeTarget, hint: TARGET_HINT },
+    agentPrompt: { messageToolHints: () => ["QQ: without `target` the answer goes to the current chat; others are qqbot:c2c:<openid> and qqbot:group:<group_openid>."] },
+    status: {
+      async probeAccount(account) {
+        const started = now();
+        const bot = (await stateOf(account).api.call("GET", "/users/@me")) as { id?: string; username?: string };
+        return { ok: true, elapsedMs: now() - started, bot: { id: bot.id, username: bot.username } };
+      },
+      collectStatusIssues: (snapshots) =>
+        snapshots.flatMap(({ accountId, configured, unconfiguredReason: reason }) =>
+          configured === false && typeof reason === "string" ? [{ channel: "qqbot", accountId, kind: "config" as const, message: reason, fix: "Copy AppID and AppSecret from 开发设置 of the bot on q.qq.com." }] : [],
+        ),
+    },
+    gateway: {
+      startAccount,
+      async downloadMedia(cfg, accountId, media, { dir, maxBytes, signal }) {
+        const account = accountOf(cfg, accountId);
+        const folder = join(dir, "..", "qqbot");
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        const file = await downloadFile(media.ref, { fetch: stateOf(account).fetch, allowOrigin: account.apiRoot, dir: folder, fileName: media.fileName, maxBytes, signal });
+        if (media.kind === "voice") {
+          const wav = await convertSilkToWav(file.path, log);
+          if (wav !== undefined) return { path: wav, mimeType: "audio/wav", fileName: basename(wav), sizeBytes: file.sizeBytes };
+        }
+        return { path: file.path, mimeType: media.mimeType ?? file.mimeType ?? (media.kind === "voice" ? "audio/wav" : "application/octet-stream"), fileName: media.fileName, sizeBytes: file.sizeBytes };
+      },
+    },
+  });
+}
+
+/** Files that the answer names by tag; links stay in the text and go in their place. */
+function takeMediaTags(text: string): { readonly text: string; readonly media: readonly { readonly source: string; readonly asVoice: boolean }[] } {
+  const media: { source: string; asVoice: boolean }[] = [];
+  const rest = splitMediaTags(text).map((piece) => {
+    if ("text" in piece) return piece.text;
+    if (/^https?:\/\//i.test(piece.source)) return `<${piece.tag}>${piece.source}</${piece.tag}>`;
+    media.push({ source: piece.source, asVoice: piece.tag === "qqvoice" });
+    return "";
+  });
+  return { text: media.length === 0 ? text : rest.join("").replace(/\n{3,}/g, "\n\n").trim(), media };
+}
+
+const setup: ChannelSetupAdapter = {
+  validateInput(input) {
+    if (input.useEnv === true) return input.token === undefined ? undefined : "Give only one of --token and --use-env.";
+    if (input.token === undefined) return "QQ needs --token <AppID>:<AppSecret>, or --use-env (QQBOT_APP_ID, QQBOT_CLIENT_SECRET).";
+    return /^[^:\s]+:[^:\s]+$/.test(input.token.trim()) ? undefined : "The token of QQ is <AppID>:<AppSecret>, from 开发设置 of the bot on q.qq.com.";
+  },
+  applyAccountConfig(_cfg, accountId, input) {
+    const [appId, clientSecret] = (input.token ?? "").trim().split(":");
+    const keys = { enabled: true, ...(input.name ? { name: input.name } : {}), ...(input.useEnv === true ? {} : { appId, clientSecret }) };
+    const id = accountId.trim().toLowerCase();
+    return { channels: { qqbot: id === "" || id === DEFAULT_ACCOUNT ? keys : { enabled: true, accounts: { [id]: keys } } } };
+  },
+};

@@ -1,0 +1,1 @@
+export { createMediaUnderstanding, type MediaUnderstanding, type UnderstoodMedia } from "./understand.ts";

@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { encode } from "silk-wasm";
+import { expect, it, vi } from "vitest";
+import { answeringModel, type Reply } from "../support/answering-model.ts";
+import { connectClient } from "../support/client.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { ALICE, GROUP, startFakeQQ } from "../support/qqbot-api/index.ts";
+
+/** A whole gateway with the bundled extension against the emulator. */
+async function world(section: object, answer: (last: string) => Reply) {
+  const stack = new AsyncDisposableStack();
+  const api = stack.use(await startFakeQQ());
+  for (const [name, value] of Object.entries(api.env)) vi.stubEnv(name, value);
+  stack.defer(() => void vi.unstubAllEnvs());
+  const model = stack.use(await answeringModel(({ last }) => answer(last)));
+  const stateDir = await mkdtemp(join(tmpdir(), "qqbot-e2e-"));
+  stack.defer(() => rm(stateDir, { recursive: true, force: true, maxRetries: 5 }));
+  const start = () => startTestGateway({
+    stateDir,
+    config: {
+      gateway: { mode: "local", auth: { mode: "token", token: "T" } }, models: { providers: model.providers }, messages: { queue: { debounceMs: 0 } }, session: { dmScope: "per-channel-peer" },
+      agents: { defaults: { workspace: join(stateDir, "workspace"), model: { primary: "mock/m" }, heartbeat: { every: "0m" } } },
+      channels: { qqbot: { appId: api.appId, clientSecret: api.secret, ...section } },
+    },
+  });
+  return { api, model, stateDir, start, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+const lastLine = (last: string): string => last.split("\n").at(-1) ?? "";
+
+it("a person pairs and is answered once, in the window of the message; the model is told where it speaks; a denied group is named in status", async () => {
+  await using w = await world({}, (last) => `echo ${lastLine(last)}`);
+  const { api } = w;
+  await using g = await w.start();
+  await g.gateway.ready;
+  await api.connected();
+  api.injectDirect("hello");
+  const text = await api.waitUntil(() => api.texts()[0], "pairing text");
+  expect(text).toContain(ALICE);
+  await using client = await connectClient(g.url, g.token);
+  await client.call("channels.pairing.approve", { channel: "qqbot", code: /pairing approve qqbot (\w+)/.exec(text)?.[1], notify: false });
+
+  const d = api.injectDirect('<faceType=1,faceId="13",ext="eyJ0ZXh0Ijoi5ZGy54mZIn0="> are you there?');
+  const reply = await api.waitUntil(() => api.sent().find((one) => one.text.startsWith("echo")), "answer");
+  expect(reply).toMatchObject({ path: `/v2/users/${ALICE}/messages`, body: { msg_id: d.id, msg_type: 2, markdown: { content: expect.stringContaining("are you there?") as string } } });
+  expect(typeof reply.body["msg_seq"]).toBe("number");
+  const prompt = w.model.asked.at(-1)?.last ?? "";
+  expect(prompt).toContain("【本次会话上下文】");
+  expect(prompt).toContain(`- 投递目标: ${ALICE}`);
+  expect(prompt).not.toContain("faceType");
+  api.dispatch("C2C_MESSAGE_CREATE", d);
+  api.injectGroup("hi bot");
+  api.injectDirect("/status");
+  await api.waitUntil(() => api.texts().some((said) => said.includes("mock/m")), "status");
+  expect(api.texts().filter((said) => said.startsWith("echo"))).toHaveLength(1);
+
+  const status = await client.call("channels.status", { probe: true });
+  const accounts = (status as unknown as { channelAccounts: Record<string, Record<string, unknown>[]> }).channelAccounts;
+  expect(accounts["qqbot"]?.[0]).toMatchObject({ accountId: "default", running: true, connected: true, probe: { ok: true, bot: { username: "Robot" } } });
+  expect(JSON.stringify(accounts["qqbot"])).toContain(GROUP);
+  await client.call("send", { channel: "qqbot", to: `qqbot:c2c:${ALICE}`, message: "by the way", idempotencyKey: "k1" });
+  expect(api.sent().at(-1)).toMatchObject({ text: "by the way" });
+  expect(api.sent().at(-1)?.body["msg_id"]).toBeUndefined();
+}, 30_000);
+
+it("files go by tag when they may, voice is heard as WAV, and what lies outside stays there", async () => {
+  let answer = "";
+  await using w = await world({ allowFrom: [ALICE], groupPolicy: "open", groups: { "*": { requireMention: true } } }, () => answer);
+  const { api } = w;
+  await using g = await w.start();
+  await g.gateway.ready;
+  await api.connected();
+  await mkdir(join(w.stateDir, "workspace"), { recursive: true });
+  await writeFile(join(w.stateDir, "workspace", "pic.png"), Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64"));
+  await writeFile(join(w.stateDir, "secret.txt"), "canary");
+  answer = `Look: <qqimg>pic.png</qqimg> and <qqfile>${join(w.stateDir, "secret.txt")}</qqfile> <img>https://pics.example/a.jpg</img>`;
+  api.injectDirect("show me");
+  await api.waitUntil(() => api.sent().filter((one) => one.body["msg_type"] === 7).length === 2, "two pictures");
+  expect(api.texts().join("\n")).toMatch(/Look:[\s\S]*secret\.txt could not be attached/);
+  const uploads = api.calls().filter(({ path }) => path.endsWith("/files"));
+  expect(uploads.map(({ body }) => [body["file_type"], typeof body["file_data"], body["url"]])).toEqual(expect.arrayContaining([[1, "string", undefined], [1, "undefined", "https://pics.example/a.jpg"]]));
+  expect(JSON.stringify(uploads)).not.toContain(Buffer.from("canary").toString("base64"));
+
+  answer = "heard";
+  const { data } = await encode(new Uint8Array(new Int16Array(24_000).buffer), 24_000);
+  api.injectDirect("", { attachments: [{ content_type: "voice", url: api.file("a.amr", Buffer.from(data), "audio/silk"), filename: "a.amr" }] });
+  await api.waitUntil(() => api.texts().includes("heard"), "answer to voice");
+  expect(w.model.asked.at(-1)?.last).toMatch(/\[media attached: \S+\.wav \(audio\/wav\)\]/);
+
+  answer = "in the group";
+  const d = api.injectGroup("hi");
+  await api.waitUntil(() => api.texts().includes("in the group"), "group answer");
+  expect(api.sent().at(-1)).toMatchObject({ path: `/v2/groups/${GROUP}/messages`, body: { msg_id: d.id } });
+}, 30_000);
+
+it("nothing is lost when tokens end, the socket drops, QQ is busy, the window closes or the gateway restarts", async () => {
+  await using w = await world({ allowFrom: [ALICE] }, (last) => `echo ${lastLine(last)}`);
+  const { api } = w;
+  const answered = (word: string): Promise<unknown> => api.waitUntil(() => api.texts().some((text) => text.startsWith("echo") && text.includes(word)), `answer to ${word}`);
+  {
+    await using g = await w.start();
+    await g.gateway.ready;
+    await api.connected();
+    api.expireTokens();
+    api.injectDirect("one");
+    await answered("one");
+    api.failNext(1, { status: 429, body: { code: 22009, message: "slow down" }, headers: { "retry-after": "1" }, path: /messages$/ });
+    api.injectDirect("two");
+    await answered("two");
+    api.dropSockets();
+    api.injectDirect("three"); // replayed by the session
+    await answered("three");
+    expect(api.identified.at(-1)?.op).toBe(6);
+    api.failNext(1, { status: 400, body: { code: 304027, message: "msg_id expired" }, path: /messages$/ });
+    api.injectDirect("four");
+    await answered("four");
+    expect(api.sent().at(-1)?.body["msg_id"]).toBeUndefined();
+  }
+  api.injectDirect("five"); // while nobody is there
+  await using g = await w.start();
+  await g.gateway.ready;
+  await answered("five");
+  expect(api.texts().filter((text) => text.startsWith("echo")).map((text) => text.slice(5))).toEqual(["one", "two", "three", "four", "five"]);
+}, 40_000);

@@ -3,7 +3,7 @@ export type { ExecOverrides, ExtraToolContext, RunRequest } from "./tool-set.ts"
 export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
 export type { GatewayActions } from "./tools/gateway-tool.ts";
 export type { NodeActions } from "./tools/nodes/contract.ts";
-export { NO_HOOKS, type AgentHookContext, type AgentHooks, type ModelChange, type PromptChange } from "./hooks.ts";
+export type { AgentHookContext, AgentHooks, ModelChange, PromptChange } from "./hooks.ts";
 export { createMediaUnderstanding, type MediaUnderstanding, type UnderstoodMedia } from "./media-understanding/index.ts";
 export type { AgentTool, ToolResult } from "./tools/contract.ts";
 export type { ExecApprovalActions } from "./tools/exec/approval-run.ts";

@@ -36,6 +36,17 @@ export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, alsoChanne
   return service;
 }
 
+/** Loads one plugin on trial from a folder of its own; what is wrong with it, or undefined. */
+export async function tryPlugin(cli: Cli, snapshot: ConfigSnapshot, dir: string, id: string): Promise<string | undefined> {
+  const config = { ...snapshot.config, plugins: { ...snapshot.config.plugins, enabled: true, allow: [id], load: { paths: [dir] }, entries: { [id]: { enabled: true, ...snapshot.config.plugins?.entries?.[id] } }, slots: { memory: id } } };
+  const record = (await loadPlugins(cli, { ...snapshot, config })).list().plugins.find((plugin) => plugin.id === id);
+  if (!record) return "it was not found in its folder";
+  if (record.status === "loaded" || record.error?.startsWith("invalid config:")) return undefined; // its settings come later
+  const isBroken = record.error?.startsWith("failed to load plugin") === true;
+  // One that only misses its settings may be installed, but not take the place of a memory that works.
+  return isBroken ? record.error : record.kind === "memory" ? `${record.error} (set plugins.entries.${id}.config, then install again)` : undefined;
+}
+
 /** `api.runtime` without a gateway: files and settings are there, what is sent goes through the running one. */
 async function createRuntime(cli: Cli, snapshot: ConfigSnapshot): Promise<PluginRuntime> {
   const [{ createPluginRuntime }, { createChannelPairingStore }, { createImageWorker }] = await Promise.all([import("../plugins/runtime/index.ts"), import("../pairing/index.ts"), import("../media/index.ts")]);

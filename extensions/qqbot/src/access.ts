@@ -1,5 +1,5 @@
 import type { ChannelAccessRules, ChatType, GroupContext, GroupToolPolicy, OpenClawConfig } from "openclaw/plugin-sdk";
-import type { QQBotAccount, QQBotGroupConfig } from "./config.ts";
+import { type QQBotAccount, type QQBotGroupConfig, unknownKeys } from "./config.ts";
 
 /** Comparison form of an openid. */
 export const normalizeEntry = (entry: string): string => entry.trim().toLowerCase().replace(/^qqbot:(?:c2c:)?/, "").toUpperCase();
@@ -43,9 +43,10 @@ export function resolveToolPolicy(account: QQBotAccount, ctx: GroupContext): Gro
   return { ...own, deny: [...(own?.deny ?? []), ...SAFE_TOOLS_DENIED] };
 }
 
-export function collectWarnings({ config, configPath }: QQBotAccount): string[] {
+export function collectWarnings({ config, configPath }: QQBotAccount, cfg: OpenClawConfig): string[] {
   const open = config.dmPolicy === "open" || config.allowFrom?.includes("*") === true;
   return [
+    ...unknownKeys(cfg).map((key) => `${key} has no effect in this version.`),
     ...(open ? [`${configPath}: everybody who finds the bot on QQ may talk to it.`] : []),
     ...(config.groupPolicy === "open" && Object.keys(config.groups ?? {}).length === 0 ? [`${configPath}.groupPolicy is "open" without a groups list: list the groups under ${configPath}.groups.`] : []),
   ];

@@ -5,7 +5,7 @@ import { errorText, type OpenClawConfig } from "openclaw/plugin-sdk";
 
 /** Keys of `channels.qqbot`. Source: spec channels-cn §1.1. */
 const toolPolicy = z.strictObject({ allow: z.array(z.string()).optional(), alsoAllow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() });
-const group = z.strictObject({
+const group = z.object({
   enabled: z.boolean().optional(),
   requireMention: z.boolean().optional(),
   commandLevel: z.enum(["all", "safety", "strict"]).optional(),
@@ -16,7 +16,7 @@ const group = z.strictObject({
   tools: toolPolicy.optional(),
   toolsBySender: z.record(z.string(), toolPolicy).optional(),
 });
-const accountKeys = z.strictObject({
+const accountKeys = z.object({
   enabled: z.boolean().optional(),
   name: z.string().optional(),
   appId: z.union([z.string(), z.number()]).transform(String).optional(),
@@ -36,6 +36,15 @@ const accountKeys = z.strictObject({
   mediaMaxMb: z.number().positive().optional(),
 });
 const section = accountKeys.extend({ accounts: z.record(z.string(), accountKeys).optional(), defaultAccount: z.string().optional() });
+
+/** Keys that later releases of the platform's own plugin know and this one does not; they are told, not refused. */
+export function unknownKeys(cfg: OpenClawConfig): string[] {
+  const channels: Readonly<Record<string, unknown>> = cfg.channels ?? {};
+  const given = channels["qqbot"];
+  if (typeof given !== "object" || given === null) return [];
+  const known = new Set(Object.keys(section.shape));
+  return Object.keys(given).filter((key) => !known.has(key)).map((key) => `channels.qqbot.${key}`);
+}
 
 export type QQBotConfig = z.infer<typeof accountKeys>;
 export type QQBotGroupConfig = z.infer<typeof group>;

@@ -69,14 +69,6 @@ export function splitMediaTags(text: string): TagPiece[] {
   return pieces.filter((piece) => !("text" in piece) || piece.text.trim() !== "");
 }
 
-/** The part of a growing text that holds no tag, not even the beginning of one. */
-export function textBeforeTags(text: string): string {
-  const fences = codeRanges(text);
-  for (const match of text.matchAll(MARK)) if (!fences.some(([from, to]) => match.index >= from && match.index < to)) return text.slice(0, match.index).trimEnd();
-  const open = /[<＜][^<>＜＞]{0,2000}$/.exec(text);
-  return open ? text.slice(0, open.index).trimEnd() : text;
-}
-
 const VOICE = /^\.(?:silk|slk|wav|mp3|ogg|opus|aac|flac|m4a|amr)$/;
 const VIDEO = /^\.(?:mp4|mov|avi|mkv|webm)$/;
 const IMAGE = /^\.(?:jpe?g|png|gif|webp|bmp)$/;

@@ -120,7 +120,7 @@ async function post(sending: Sending, body: object, text: string): Promise<{ id:
     }
     if (decision === "retry" && !err.mayHaveArrived && err.status < 500) {
       await sleep(deps.retryMs, sending.signal);
-      return request(sending, body, passive && { ...passive, ...deps.windows.take(context) }, text);
+      return request(sending, body, deps.windows.take(context), text); // a pair of msg_id and msg_seq is used once
     }
     if (!passive && context && decision === "stop" && isProactiveRefusal(err.code)) throw windowClosed(err, target);
     throw err;

@@ -6,8 +6,8 @@ import {
 import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
 import { createApi, type QQApi } from "./api.ts";
 import { DEFAULT_ACCOUNT, defaultAccountId, type Env, listAccountIds, type QQBotAccount, resolveAccount, unconfiguredReason } from "./config.ts";
-import { downloadFile, PLATFORM_HOSTS } from "./download.ts";
-import { convertSilkToWav, handleEvent } from "./gateway.ts";
+import { PLATFORM_HOSTS } from "./download.ts";
+import { convertSilkToWav, downloadFile, handleEvent } from "./gateway.ts";
 import { splitMediaTags } from "./media-tags.ts";
 import { type SendDeps, sendMessage, sendTyping, TEXT_LIMIT } from "./outbound.ts";
 import { createQuoteIndex, type QuoteIndex } from "./quotes.ts";

@@ -150,6 +150,15 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
       send({ op: 1, d: session?.lastSeq ?? null });
     }, intervalMs);
   }
+  /** An event that cannot be read is passed over; one that the gateway failed on comes again. */
+  async function take(event: WSPayload): Promise<boolean> {
+    try {
+      return await deps.onDispatch(event);
+    } catch (err) {
+      log.error("QQ event not taken over", { type: event.t, reason: errorText(err) });
+      return err instanceof z.ZodError;
+    }
+  }
   async function dispatch(event: WSPayload): Promise<void> {
     if (verdict) return;
     const seq = event.s ?? session?.lastSeq ?? 0;
@@ -162,7 +171,7 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
     if (event.t === "RESUMED") {
       wasReady = true;
       deps.onReady(undefined);
-    } else if (!(await deps.onDispatch(event))) return end("resume", "the gateway takes no messages at the moment");
+    } else if (!(await take(event))) return end("resume", "the gateway takes no messages at the moment");
     if (session && seq > session.lastSeq) await remember({ ...session, lastSeq: seq });
   }
   function handle(message: WSPayload): void {

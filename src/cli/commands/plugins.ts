@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import type { PluginDiagnostic, PluginRecord } from "../../plugins/index.ts";
+import type { PluginInstaller, UpdateOutcome } from "../../plugins/install/index.ts";
 import type { Cli } from "../cli.ts";
 import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts";
 import { CliError } from "../errors.ts";
 import { shortenHome } from "../format.ts";
-import { loadPlugins, openCatalog } from "../plugins.ts";
+import { loadPlugins, openCatalog, tryPlugin } from "../plugins.ts";
 import { renderTable } from "../table.ts";
 
 const RESTART = "Restart the gateway to load plugins.";
@@ -23,6 +24,29 @@ export function definePlugins(command: Command, cli: Cli): void {
     .argument("<id>")
     .option("--json", "print one JSON document")
     .action((id: string, flags: { json?: boolean }) => info(cli, id, flags.json === true));
+  command
+    .command("install")
+    .description("install from a folder, an archive, a file or the npm registry")
+    .argument("<path-or-spec>")
+    .option("-l, --link", "use the folder where it is")
+    .option("--pin", "record the exact version")
+    .action((text: string, flags: { link?: boolean; pin?: boolean }) => install(cli, text, flags));
+  command
+    .command("update")
+    .description("renew plugins that came from the registry")
+    .argument("[id]")
+    .option("--all", "every one of them")
+    .option("--dry-run", "only say what would be done")
+    .action((id: string | undefined, flags: { all?: boolean; dryRun?: boolean }) => update(cli, id, flags));
+  command
+    .command("uninstall")
+    .description("remove a plugin and what the configuration says of it")
+    .argument("<id>")
+    .option("--keep-files", "leave its folder")
+    .option("--keep-config", "same as --keep-files")
+    .option("--force", "accepted; nothing is asked")
+    .option("--dry-run", "only say what would be removed")
+    .action((id: string, flags: { keepFiles?: boolean; keepConfig?: boolean; dryRun?: boolean }) => uninstall(cli, id, flags));
   command.command("enable").description("switch a plugin on").argument("<id>").action((id: string) => enable(cli, id));
   command.command("disable").description("switch a plugin off").argument("<id>").action((id: string) => disable(cli, id));
   command.command("trust").description("let a plugin of a workspace run, as it is now").argument("<path>").action((path: string) => trust(cli, path));
@@ -83,21 +107,11 @@ async function enable(cli: Cli, id: string): Promise<void> {
   const { plugins } = await (await openCatalog(cli)).inspect(config);
   const plugin = plugins.find((known) => known.id === id);
   if (!plugin) throw notFound(id);
-  const { allow = [], deny = [] } = config.plugins ?? {};
-  const others = plugin.kind === "memory" ? plugins.filter((other) => other.kind === "memory" && other.id !== id) : [];
-  await createWriter(cli).mergePatch({
-    plugins: {
-      ...(config.plugins?.enabled === false ? { enabled: true } : {}),
-      ...(allow.length > 0 && !allow.includes(id) ? { allow: [...allow, id] } : {}),
-      ...(deny.includes(id) ? { deny: deny.filter((other) => other !== id) } : {}),
-      ...(plugin.kind === "memory" ? { slots: { memory: id } } : {}),
-      entries: { [id]: { enabled: true }, ...Object.fromEntries(others.map((other) => [other.id, { enabled: false }])) },
-    },
-  });
-  if (plugin.kind === "memory") {
-    cli.print(`Exclusive slot "memory" switched from "${config.plugins?.slots?.memory ?? "memory-core"}" to "${id}".`);
-    if (others.length > 0) cli.print(`Disabled other "memory" slot plugins: ${others.map((other) => other.id).join(", ")}.`);
-  }
+  const { withMemorySlot, withPluginEnabled } = await import("../../plugins/install/index.ts");
+  const enabled = withPluginEnabled(config, id);
+  const { cfg: next, notices } = plugin.kind === "memory" ? withMemorySlot(enabled, id, plugins.filter(({ kind }) => kind === "memory").map((other) => other.id)) : { cfg: enabled, notices: [] };
+  await createWriter(cli).replace(next);
+  for (const line of notices) cli.print(line);
   cli.print(`Enabled plugin "${id}". ${RESTART}`);
 }
 
@@ -107,6 +121,67 @@ async function disable(cli: Cli, id: string): Promise<void> {
   if (!plugins.some((known) => known.id === id) && config.plugins?.entries?.[id] === undefined) throw notFound(id);
   await createWriter(cli).set(["plugins", "entries", id, "enabled"], false);
   cli.print(`Disabled plugin "${id}". ${RESTART}`);
+}
+
+/** @throws CliError with what the installer says */
+async function installer(cli: Cli): Promise<PluginInstaller> {
+  const snapshot = await requireConfig(cli);
+  let current = snapshot.config;
+  const { createPluginInstaller } = await import("../../plugins/install/index.ts");
+  const memories = (await (await openCatalog(cli)).inspect(current)).plugins.filter(({ kind }) => kind === "memory").map(({ id }) => id);
+  return createPluginInstaller({
+    stateDir: cli.paths.stateDir, config: () => current, now: Date.now, memoryPlugins: () => memories, tryLoad: (dir, id) => tryPlugin(cli, snapshot, dir, id),
+    async writeConfig(next) {
+      current = (await createWriter(cli).replace(next)).snapshot.config;
+    },
+  });
+}
+
+async function refusals<T>(work: Promise<T>): Promise<T> {
+  const { PluginInstallError } = await import("../../plugins/install/index.ts");
+  return work.catch((err: unknown) => {
+    throw err instanceof PluginInstallError ? new CliError(err.message, { cause: err }) : err;
+  });
+}
+
+async function install(cli: Cli, text: string, flags: { link?: boolean; pin?: boolean }): Promise<void> {
+  const { notices } = await refusals((await installer(cli)).install(text, flags));
+  for (const line of notices) cli.print(line);
+}
+
+async function update(cli: Cli, id: string | undefined, flags: { all?: boolean; dryRun?: boolean }): Promise<void> {
+  if (id === undefined && !flags.all) throw new CliError("Say which plugin, or --all.", { fix: "openclaw plugins list shows what is installed." });
+  const outcomes = await refusals((await installer(cli)).update(id === undefined ? "all" : [id], {
+    dryRun: flags.dryRun,
+    confirmDrift: async ({ id: drifted, spec, expected, actual }) => {
+      cli.note(cli.paint("warn", `${drifted}: the registry gives other bytes for ${spec} than before (${expected} → ${actual}); kept as it is.`));
+      return false;
+    },
+  }));
+  if (outcomes.length === 0) cli.print("No plugin came from the registry.");
+  for (const outcome of outcomes) cli.print(updateLine(outcome));
+  if (outcomes.some(({ kind }) => kind === "failed")) cli.exitCode = 1;
+  if (outcomes.some(({ kind }) => kind === "updated")) cli.print(RESTART);
+}
+
+function updateLine(outcome: UpdateOutcome): string {
+  switch (outcome.kind) {
+    case "updated":
+      return `${outcome.id}: ${outcome.from ?? "?"} → ${outcome.to ?? "?"}`;
+    case "would-update":
+      return `${outcome.id}: would go from ${outcome.from ?? "?"} to ${outcome.to ?? "?"}`;
+    case "unchanged":
+      return `${outcome.id}: up to date (${outcome.version ?? "?"})`;
+    case "skipped":
+    case "failed":
+      return `${outcome.id}: ${outcome.kind}: ${outcome.reason}`;
+  }
+}
+
+async function uninstall(cli: Cli, id: string, flags: { keepFiles?: boolean; keepConfig?: boolean; dryRun?: boolean }): Promise<void> {
+  const { removed } = await refusals((await installer(cli)).uninstall(id, { keepFiles: flags.keepFiles === true || flags.keepConfig === true, dryRun: flags.dryRun }));
+  for (const what of removed) cli.print(`${flags.dryRun ? "Would remove" : "Removed"} ${what}`);
+  if (!flags.dryRun) cli.print(`Uninstalled plugin "${id}". Restart the gateway to let it go.`);
 }
 
 async function trust(cli: Cli, path: string): Promise<void> {

@@ -27,6 +27,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
   "gateway",
   "channels",
   "skills",
+  "audio",
   "plugins",
 ];
 
@@ -45,7 +46,7 @@ const WITHOUT_EFFECT: readonly string[] = [
 ];
 
 /** Channels that are built in; others need a plugin, or are accepted and do nothing yet. */
-export const BUILT_IN_CHANNELS: readonly string[] = ["telegram", "feishu"];
+export const BUILT_IN_CHANNELS: readonly string[] = ["telegram"];
 const CHANNEL_SECTIONS: ReadonlySet<string> = new Set([...BUILT_IN_CHANNELS, "defaults", "modelByChannel"]);
 
 /** Keys of a configuration that nothing honours yet: the topmost ones, dotted. `channelIds`: channels that plugins bring. */

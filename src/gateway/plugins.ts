@@ -72,7 +72,7 @@ export function createGatewayPlugins(deps: GatewayPluginsDeps): GatewayPlugins {
       await service.load();
       deps.channels().add(channelRegistrations());
     },
-    tools: (run, taken) => [...service.tools({ config: config(), ...run }, taken), ...channelTools(deps.channels().plugins, config(), taken, log)],
+    tools: (run, taken) => [...service.tools({ config: config(), ...run }, taken), ...channelTools(deps.channels().plugins, config(), run, taken, log)],
     commands: () => [...service.registry.commands.values()].map((command): CommandDefinition => ({
       name: command.name, aliases: [], description: command.description, category: "plugins", acceptsArgs: command.acceptsArgs, argsHint: command.acceptsArgs ? "[args]" : undefined, native: true, openToAll: true,
       async run({ ctx, authority, args, cfg }) {
@@ -93,10 +93,11 @@ function toCommandContext(ctx: MsgContext, isAuthorizedSender: boolean, config: 
 }
 
 /** Tools that channels bring; a name that is taken is passed over. */
-function channelTools(channels: readonly ChannelPlugin[], cfg: OpenClawConfig, taken: ReadonlySet<string>, log: Logger): AgentTool[] {
+function channelTools(channels: readonly ChannelPlugin[], cfg: OpenClawConfig, run: ExtraToolContext, taken: ReadonlySet<string>, log: Logger): AgentTool[] {
+  const origin = { channel: run.messageChannel, accountId: run.agentAccountId };
   return channels.flatMap((channel) => {
     try {
-      return (channel.agentTools?.(cfg) ?? []).filter(({ name }) => !taken.has(name.toLowerCase())).map((tool) => toAgentTool(tool, tool.name, { kind: "plugin", pluginId: channel.id }, false));
+      return (channel.agentTools?.(cfg, origin) ?? []).filter(({ name }) => !taken.has(name.toLowerCase())).map((tool) => toAgentTool(tool, tool.name, { kind: "plugin", pluginId: channel.id }, false));
     } catch (err) {
       log.error("tools of a channel not made", { channel: channel.id, err });
       return [];

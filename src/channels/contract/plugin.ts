@@ -35,10 +35,16 @@ export interface ChannelPlugin<Account = unknown> {
     | undefined;
   /** Extra RPC names served by the channel. */
   readonly gatewayMethods?: readonly string[] | undefined;
-  /** Tools that come with the channel (documents, calendars of the platform); asked for in every run, so cheap. */
-  agentTools?(cfg: OpenClawConfig): readonly ChannelAgentTool[];
+  /** Tools that come with the channel (documents, calendars of the platform); asked for in every run, so cheap. `run`: whose credentials they act with. */
+  agentTools?(cfg: OpenClawConfig, run?: ChannelToolRun): readonly ChannelAgentTool[];
   /** Hosts (and subdomains) of the platform that may resolve into 198.18.0.0/15, as behind a fake-IP proxy. */
   readonly platformHosts?: readonly string[] | undefined;
+}
+
+/** Where a run belongs, when it came from a chat. */
+export interface ChannelToolRun {
+  readonly channel?: string | undefined;
+  readonly accountId?: string | undefined;
 }
 
 /** A tool for the agent in the shape of the plugin SDK. Source: spec plugin-sdk §8. */

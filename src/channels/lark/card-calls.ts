@@ -36,7 +36,7 @@ export function cardCalls(api: LarkApi, cardId: string, startSequence = 0): Card
   const settings = (config: object, what: string): Promise<unknown> =>
     changing(() => api.call("PATCH", `${path}/settings`, { what, body: { settings: JSON.stringify({ config }), ...number("c") }, patient: true }));
 
-  /** Each try has a number of its own: a repeated one would be refused. */
+  /** Once more with a much higher number, when the platform has seen higher ones than this process knows. */
   async function changing(run: () => Promise<unknown>): Promise<unknown> {
     try {
       return await run();

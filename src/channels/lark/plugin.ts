@@ -79,9 +79,10 @@ export function createLarkPlugin(options: LarkPluginOptions): ChannelPlugin<Lark
     if (type === "chat_id" || type === "open_id") state.log.add(messageId, { isBot: true, chat: { id, type: type === "chat_id" ? "group" : "direct" } });
   };
 
-  async function answered(state: AccountState, target: OutboundTarget): Promise<void> {
+  /** The sign of typing goes; nobody waits for it. */
+  function answered(state: AccountState, target: OutboundTarget): void {
     const messageId = readReplyData(target)?.messageId;
-    if (messageId !== undefined) await state.typing.done(messageId);
+    if (messageId !== undefined) void state.typing.done(messageId);
   }
 
   return {
@@ -113,7 +114,7 @@ export function createLarkPlugin(options: LarkPluginOptions): ChannelPlugin<Lark
         if (account.problem !== undefined) return { kind: "rejected", reason: account.problem };
         const state = stateOf(account);
         const outcome = await sendMessage({ account, api: state.api, log, onSent: remember(state) }, message, sendOptions);
-        if (message.kind === undefined || message.kind === "final") await answered(state, message);
+        if (message.kind === undefined || message.kind === "final") answered(state, message);
         return outcome;
       },
       resolveTarget(_cfg, to) {

@@ -29,7 +29,7 @@ export interface CardDeps {
   readonly minIntervalMs?: number | undefined;
   onSent(to: Destination["target"], messageId: string): void;
   /** After the answer stands. */
-  onFinished(): Promise<void>;
+  onFinished(): void;
 }
 
 /** A card that grows while the model writes: one request at a time, the newest text wins. It appears with the first text that belongs into a card. */
@@ -38,6 +38,7 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
   const intervalMs = deps.minIntervalMs ?? MIN_INTERVAL_MS;
   const streamId = randomUUID();
   let card: { readonly cardId: string; readonly messageId: string; readonly calls: CardCalls } | undefined;
+  let isStored = false;
   let isAbandoned = false;
   let isClosed = false;
   let latest = "";
@@ -51,6 +52,7 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
     const cardId = await createCard(api, text);
     // Before anybody sees it: whoever dies now leaves nothing behind that the file does not know.
     await store.put(streamId, { cardId });
+    isStored = true;
     const destination = await resolveDestination(api, target);
     const { messageId } = await postMessage(api, destination, { msgType: "interactive", content: JSON.stringify({ type: "card", data: { card_id: cardId } }) });
     card = { cardId, messageId, calls: cardCalls(api, cardId) };
@@ -101,13 +103,13 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
 
   /** Takes the card out of the chat, or at least ends it. */
   async function discard(): Promise<void> {
-    const open = card ?? (await orphanOf(store, api, streamId));
+    const open = card;
     card = undefined;
-    if (open && !(open.messageId !== undefined && (await recall(api, open.messageId, log)))) await endInterrupted(open.calls, log);
-    await store.remove(streamId);
+    if (open && !(await recall(api, open.messageId, log))) await endInterrupted(open.calls, log);
+    if (isStored) await store.remove(streamId);
   }
 
-  async function finalText(fullText: string): Promise<string | undefined> {
+  function finalText(fullText: string): string | undefined {
     const text = isAbandoned ? undefined : toCardText(fullText, config);
     const mention = mentionText(readReplyData(target)?.mention ?? [], "card");
     return text && mention ? `${mention} ${text}` : text;
@@ -121,7 +123,7 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
     },
     async finish(fullText) {
       await stop();
-      const text = await finalText(fullText);
+      const text = finalText(fullText);
       if (!card || text === undefined) {
         await discard();
         return { kind: "discarded" };
@@ -136,7 +138,7 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
       }
       await calls.close(fullText).catch((err: unknown) => log.warn("finished card stays in streaming mode", { reason: errorText(err) }));
       await store.remove(streamId);
-      await deps.onFinished();
+      deps.onFinished();
       return { kind: "replaced", messageIds: [messageId] };
     },
     async fail() {

@@ -8,6 +8,7 @@ import { createBrowserService, type BrowserServiceOptions } from "../browser/ind
 import { createCanvasCapabilities } from "../canvas/index.ts";
 import type { ChannelPlugin } from "../channels/contract/index.ts";
 import { createChannelManager, type ChannelManager } from "../channels/manager/index.ts";
+import { createLarkPlugin } from "../channels/lark/index.ts";
 import { createTelegramPlugin } from "../channels/telegram/index.ts";
 import { createConfigOverrides, createConfigSource, ensureInitialConfig, resolveGatewayPort, type ConfigSnapshot, type ConfigSource, type OpenClawConfig, type ReloadPlan, type StatePaths } from "../config/index.ts";
 import { createInbox, createOutbox, createPendingHistory, createPendingSessionLog, createPreviewLog, createSystemEvents, openJournal, type Journal } from "../delivery/index.ts";
@@ -327,7 +328,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
     const channelsOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
     channels = createChannelManager({
-      channels: [{ plugin: createTelegramPlugin({ env, log: log.child({ subsystem: "channels/telegram" }) }), origin: "builtin", provider: "telegram" }],
+      channels: [
+        { plugin: createTelegramPlugin({ env, log: log.child({ subsystem: "channels/telegram" }) }), origin: "builtin", provider: "telegram" },
+        { plugin: createLarkPlugin({ env, stateDir: paths.stateDir, pairedIds: (accountId) => pairing.allowFrom("feishu", accountId), log: log.child({ subsystem: "channels/feishu" }) }), origin: "builtin", provider: "feishu" },
+      ],
       config, log, clock, stateDir: paths.stateDir,
       receive: (message) => {
         warmSoon(0);

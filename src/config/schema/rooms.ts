@@ -43,10 +43,11 @@ const WITHOUT_EFFECT: readonly string[] = [
   "canvasHost.port", "gateway.nodes.browser", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", 
   "channels.modelByChannel",
+  "channels.feishu.capabilities", "channels.feishu.accounts.*.capabilities",
 ];
 
 /** Channels that are built in; others need a plugin, or are accepted and do nothing yet. */
-export const BUILT_IN_CHANNELS: readonly string[] = ["telegram"];
+export const BUILT_IN_CHANNELS: readonly string[] = ["telegram", "feishu"];
 const CHANNEL_SECTIONS: ReadonlySet<string> = new Set([...BUILT_IN_CHANNELS, "defaults", "modelByChannel"]);
 
 /** Keys of a configuration that nothing honours yet: the topmost ones, dotted. `channelIds`: channels that plugins bring. */

@@ -37,12 +37,17 @@ export interface ToolDefinition<Schema extends z.ZodObject> {
 /** Results are JSON text; failures are `{error}`. Source: spec channels-cn §4.6. */
 export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): LarkTool {
   const { name, flag, description, params, ownerOnly = false } = definition;
-  const { $schema: _schema, additionalProperties: _open, ...parameters } = z.toJSONSchema(params, { io: "input" });
+  let schema: ChannelAgentTool["parameters"] | undefined;
+  const parameters = (): ChannelAgentTool["parameters"] => {
+    if (schema) return schema;
+    const { $schema: _schema, additionalProperties: _open, ...rest } = z.toJSONSchema(params, { io: "input" });
+    return (schema = rest);
+  };
   const text = (value: unknown) => ({ content: [{ type: "text" as const, text: JSON.stringify(value, null, 2) }], details: value });
   return {
     flag,
     bind: (account, api) => ({
-      name, label: name, description, parameters, ownerOnly,
+      name, label: name, description, parameters: parameters(), ownerOnly,
       async execute(_toolCallId, given, signal) {
         const parsed = params.safeParse(given);
         if (!parsed.success) return text({ error: z.prettifyError(parsed.error) });

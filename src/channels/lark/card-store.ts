@@ -4,13 +4,8 @@ import { readJsonFile, writeFileAtomic } from "../../infra/atomic-file.ts";
 import { errorText } from "../../infra/errors.ts";
 import type { Logger } from "../../infra/log.ts";
 
-/** A card that grows, and the message that shows it once there is one. */
-export interface OpenCard {
-  readonly cardId: string;
-  readonly messageId?: string | undefined;
-}
-
-const file = z.record(z.string(), z.object({ cardId: z.string(), messageId: z.string().optional() }));
+/** Stream → card. */
+const file = z.record(z.string(), z.string());
 const MAX_CARDS = 200;
 
 /**
@@ -18,17 +13,17 @@ const MAX_CARDS = 200;
  * Failures are logged; such a card stays open until the platform closes it.
  */
 export interface CardStore {
-  put(streamId: string, card: OpenCard): Promise<void>;
+  put(streamId: string, cardId: string): Promise<void>;
   remove(streamId: string): Promise<void>;
-  find(streamId: string): Promise<OpenCard | undefined>;
+  find(streamId: string): Promise<string | undefined>;
 }
 
 export function createCardStore(stateDir: string | undefined, log: Logger): CardStore {
   const path = stateDir === undefined ? undefined : join(stateDir, "feishu", "cards.json");
-  let cards: Map<string, OpenCard> | undefined;
+  let cards: Map<string, string> | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function load(): Promise<Map<string, OpenCard>> {
+  async function load(): Promise<Map<string, string>> {
     if (cards) return cards;
     try {
       cards = new Map(Object.entries(file.parse((path === undefined ? undefined : await readJsonFile(path)) ?? {})));
@@ -39,7 +34,7 @@ export function createCardStore(stateDir: string | undefined, log: Logger): Card
     return cards;
   }
 
-  function change(apply: (cards: Map<string, OpenCard>) => void): Promise<void> {
+  function change(apply: (cards: Map<string, string>) => void): Promise<void> {
     const done = queue.then(async () => {
       const known = await load();
       apply(known);
@@ -52,7 +47,7 @@ export function createCardStore(stateDir: string | undefined, log: Logger): Card
   }
 
   return {
-    put: (streamId, card) => change((known) => void known.set(streamId, card)),
+    put: (streamId, cardId) => change((known) => void known.set(streamId, cardId)),
     remove: (streamId) => change((known) => void known.delete(streamId)),
     async find(streamId) {
       await queue;

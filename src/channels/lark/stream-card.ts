@@ -37,8 +37,8 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
   const { account: { config }, api, store, log, now } = deps;
   const intervalMs = deps.minIntervalMs ?? MIN_INTERVAL_MS;
   const streamId = randomUUID();
-  let card: { readonly cardId: string; readonly messageId: string; readonly calls: CardCalls } | undefined;
-  let isStored = false;
+  let calls: CardCalls | undefined;
+  let messageId: string | undefined;
   let isAbandoned = false;
   let isClosed = false;
   let latest = "";
@@ -50,30 +50,29 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
 
   async function create(text: string): Promise<void> {
     const cardId = await createCard(api, text);
+    calls = cardCalls(api, cardId);
     // Before anybody sees it: whoever dies now leaves nothing behind that the file does not know.
-    await store.put(streamId, { cardId });
-    isStored = true;
+    await store.put(streamId, cardId);
     const destination = await resolveDestination(api, target);
-    const { messageId } = await postMessage(api, destination, { msgType: "interactive", content: JSON.stringify({ type: "card", data: { card_id: cardId } }) });
-    card = { cardId, messageId, calls: cardCalls(api, cardId) };
-    await store.put(streamId, { cardId, messageId });
+    const sent = await postMessage(api, destination, { msgType: "interactive", content: JSON.stringify({ type: "card", data: { card_id: cardId } }) });
+    messageId = sent.messageId;
     deps.onSent(destination.target, messageId);
   }
 
   async function step(): Promise<void> {
     considered = latest;
     const visible = hideMediaLines(latest);
-    if (!card && !isCardText(visible, config.renderMode)) return;
+    if (!calls && !isCardText(visible, config.renderMode)) return;
     const text = toCardText(visible, config);
     // Too long for one card: it rests at what it shows.
     if (text === undefined || text === "" || text === shown) return;
     lastAtMs = now();
     try {
-      if (card) await card.calls.write(text);
+      if (calls) await calls.write(text);
       else await create(text);
       shown = text;
     } catch (err) {
-      if (card && err instanceof LarkError && isTemporary(err)) {
+      if (messageId !== undefined && err instanceof LarkError && isTemporary(err)) {
         lastAtMs = now() + Math.min(MAX_PAUSE_MS, err.retryAfterMs ?? intervalMs);
         considered = "";
         return log.debug("card not updated", { reason: err.message });
@@ -103,10 +102,11 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
 
   /** Takes the card out of the chat, or at least ends it. */
   async function discard(): Promise<void> {
-    const open = card;
-    card = undefined;
-    if (open && !(await recall(api, open.messageId, log))) await endInterrupted(open.calls, log);
-    if (isStored) await store.remove(streamId);
+    const open = calls;
+    calls = undefined;
+    if (!open) return;
+    if (messageId === undefined || !(await recall(api, messageId, log))) await endInterrupted(open, log);
+    await store.remove(streamId);
   }
 
   function finalText(fullText: string): string | undefined {
@@ -124,11 +124,10 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
     async finish(fullText) {
       await stop();
       const text = finalText(fullText);
-      if (!card || text === undefined) {
+      if (!calls || messageId === undefined || text === undefined) {
         await discard();
         return { kind: "discarded" };
       }
-      const { calls, messageId } = card;
       try {
         if (text !== shown) await calls.write(text, { patient: true });
       } catch (err) {
@@ -151,15 +150,10 @@ export function openStreamCard(deps: CardDeps, target: OutboundTarget): StreamHa
 /** Ends a card that an earlier process left open. Failures are logged: there is nobody left to tell. */
 export async function closeOrphan(deps: Pick<CardDeps, "api" | "store" | "log">, ref: unknown): Promise<void> {
   const parsed = streamRef.safeParse(ref);
-  const open = parsed.success ? await orphanOf(deps.store, deps.api, parsed.data.streamId) : undefined;
-  if (!parsed.success || !open) return;
-  if (open.messageId !== undefined) await endInterrupted(open.calls, deps.log);
+  const cardId = parsed.success ? await deps.store.find(parsed.data.streamId) : undefined;
+  if (!parsed.success || cardId === undefined) return;
+  await endInterrupted(cardCalls(deps.api, cardId, ORPHAN_SEQUENCE), deps.log);
   await deps.store.remove(parsed.data.streamId);
-}
-
-async function orphanOf(store: CardStore, api: LarkApi, streamId: string): Promise<{ readonly messageId?: string | undefined; readonly calls: CardCalls } | undefined> {
-  const known = await store.find(streamId);
-  return known && { messageId: known.messageId, calls: cardCalls(api, known.cardId, ORPHAN_SEQUENCE) };
 }
 
 async function endInterrupted(calls: CardCalls, log: Logger): Promise<void> {

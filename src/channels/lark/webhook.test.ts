@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { startTestAccount } from "../../../test/support/feishu-api/account.ts";
-import { ALICE, APP, APP2, signedCallback, startFakeFeishu } from "../../../test/support/feishu-api/index.ts";
+import { ALICE, APP2, signedCallback, startFakeFeishu } from "../../../test/support/feishu-api/index.ts";
 import { callbackSignature, decryptBody } from "./callback-crypto.ts";
 
 const KEYS = { connectionMode: "webhook", verificationToken: "vtok", webhookPort: 0 };
@@ -95,22 +97,29 @@ describe("the webhook", () => {
 
   it("of two accounts shares a port, each with its own path; the same path is refused", async () => {
     await using api = await startFakeFeishu();
-    const accounts = { work: { appId: APP2, appSecret: "secret2", webhookPath: "/feishu/work" }, twin: { appId: "cli_a1b2c3d4e5f60720", appSecret: "x" } };
-    await using first = await webhook({ accounts }, { api });
-    const config = { ...KEYS, accounts, webhookPort: first.port };
-    const run = async (accountId: string) => {
-      const status: Record<string, unknown> = {};
-      const stop = new AbortController();
-      const cfg = { channels: { feishu: { appId: APP, appSecret: "secret1", ...config } } } as never;
-      const { plugin } = first.account;
-      const ended = plugin.gateway?.startAccount({
-        cfg: () => cfg, accountId, account: plugin.config.resolveAccount(cfg, accountId), log: { debug() {}, info() {}, warn() {}, error() {}, child: () => ({}) as never } as never, signal: stop.signal, now: Date.now, stateDir: first.account.stateDir,
-        receive: () => Promise.resolve({ kind: "accepted", id: "1" }), receiveEvent: () => Promise.resolve({ kind: "accepted", id: "1" }), setStatus: (patch) => void Object.assign(status, patch), http: { route: () => () => undefined }, nativeCommands: () => [],
-      });
-      return { status, ended, stop };
-    };
-    // The first account listens on a port that the system chose: a second one on that very number meets it.
-    const second = await run("work");
-    await expect(second.ended).rejects.toMatchObject({ code: "config", message: expect.stringContaining("cannot listen") as string });
+    const accounts = { work: { appId: APP2, appSecret: "secret2", webhookPath: "/feishu/work" } };
+    const config = { ...KEYS, webhookPort: await freePort(), accounts };
+    await using first = await webhook(config, { api });
+    const beside = { api, config, accountId: "work", awaitConnection: false, usePlugin: first.account.plugin };
+    await using second = await startTestAccount(beside);
+    await api.waitUntil(() => second.status["port"], "second path");
+    expect((await first.post(signedCallback(api.directEvent("to one"), {}))).status).toBe(200);
+    expect((await first.post(signedCallback(api.directEvent("to two", { appId: APP2 }), {}), "/feishu/work")).status).toBe(200);
+    expect([first.account.received.map((m) => m.text), second.received.map((m) => m.text)]).toEqual([["to one"], ["to two"]]);
+    await using third = await startTestAccount({ ...beside, config: { ...config, accounts: { work: { ...accounts.work, webhookPath: "/feishu/events" } } } });
+    expect(await third.ended).toMatchObject({ code: "config", message: expect.stringContaining("belongs to another account") as string });
+    await first.account.stop();
+    expect((await first.post(signedCallback(api.directEvent("gone"), {}))).status).toBe(404);
+    await using taken = await startTestAccount({ api, config, accountId: "work", awaitConnection: false });
+    expect(await taken.ended).toMatchObject({ code: "config", message: expect.stringContaining("cannot listen") as string });
   });
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -14,6 +14,8 @@ export interface TestAccountOptions {
   readonly accountId?: string | undefined;
   readonly stateDir?: string | undefined;
   readonly plugin?: Partial<LarkPluginOptions> | undefined;
+  /** The plugin of another account, as in one gateway. */
+  readonly usePlugin?: ReturnType<typeof createLarkPlugin> | undefined;
   readonly start?: boolean | undefined;
   /** false for accounts that do not connect. */
   readonly awaitConnection?: boolean | undefined;
@@ -30,7 +32,7 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
   const accountId = options.accountId ?? "default";
   const section = { appId: APP, appSecret: "secret1", dmPolicy: "open", allowFrom: ["*"], ...options.config };
   const world = { cfg: { channels: { feishu: section } } as OpenClawConfig };
-  const plugin = createLarkPlugin({ env: api.env, stateDir, cardIntervalMs: 5, timings: TIMINGS, ...options.plugin });
+  const plugin = options.usePlugin ?? createLarkPlugin({ env: api.env, stateDir, cardIntervalMs: 5, timings: TIMINGS, ...options.plugin });
   const received: InboundMessage[] = [];
   const events: InboundSystemEvent[] = [];
   const seen = new Set<string>();

@@ -63,6 +63,7 @@ export default {
     api.on("before_message_write", say("before_message_write"));
     api.on("before_prompt_build", () => ({ prependContext: "SECOND" }), { priority: 10 });
     api.on("before_prompt_build", () => ({ prependContext: "PREPENDED-CTX" }));
+    api.registerHook(["gateway:startup", "command", "message:received"], (event: any) => keep.note("event " + event.type + ":" + event.action), { name: "probe-events" });
     api.registerTool((ctx: any) => { keep.note("factory " + ctx.agentId); return { name: "probe_add", description: "Adds", parameters: { type: "object", properties: { a: { type: "number" } }, required: ["a"] }, async execute(_id: string, p: any) { return jsonResult({ sum: p.a + 1, mark: Mark.Seen }); } }; }, { name: "probe_add" });
     api.registerTool({ name: "probe_shy", description: "x", parameters: { type: "object" }, async execute() { return "plain words"; } } as any, { optional: true });
     api.registerCommand({ name: "probe", description: "Says it back", acceptsArgs: true, handler: (ctx: any) => ({ text: JSON.stringify({ args: ctx.args, channel: ctx.channel, ok: ctx.isAuthorizedSender, body: ctx.commandBody }) }) });
@@ -83,7 +84,7 @@ it("a plugin in TypeScript: its tool, hooks in their order, command, routes, met
   {
     await using w = await world({
       prepare: (stateDir) => writePlugin(join(stateDir, "extensions"), "probe", { "index.ts": PROBE }),
-      plugins: { allow: ["probe"] },
+      plugins: { allow: ["probe"] }, config: { hooks: { internal: { enabled: true } } },
       answer: (_asked, call) => (call === 0 ? { tool: "probe_add", args: { a: 2 } } : "three"),
     });
     const record = w.record("probe");
@@ -99,7 +100,7 @@ it("a plugin in TypeScript: its tool, hooks in their order, command, routes, met
     expect(JSON.parse(w.asked[1]?.last ?? "")).toEqual({ sum: 3, mark: "seen" });
     const lines = async (): Promise<string[]> => (await readFile(file, "utf8")).trim().split("\n");
     await expect.poll(async () => (await lines()).includes("llm_output")).toBe(true);
-    const run = (await lines()).filter((line) => !line.startsWith("service") && !line.startsWith("gateway"));
+    const run = (await lines()).filter((line) => !/^(service|gateway|event)/.test(line));
     expect(run).toEqual([
       "session_start", "message_received", "before_model_resolve", "before_agent_start", "factory main", "llm_input", "before_message_write(user)", "before_message_write(assistant)", "before_tool_call",
       "after_tool_call agent:main:main number", "tool_result_persist(toolResult)", "before_message_write(toolResult)", "before_message_write(assistant)", "agent_end", "llm_output",
@@ -116,6 +117,8 @@ it("a plugin in TypeScript: its tool, hooks in their order, command, routes, met
     await w.ask("/new");
     await expect.poll(async () => (await lines()).filter((line) => ["before_reset", "session_end", "session_start"].includes(line))).toEqual(["session_start", "before_reset", "session_end", "session_start"]);
   }
+  const told = (await readFile(file, "utf8")).split("\n").filter((line) => line.startsWith("event"));
+  expect(told).toEqual(["event gateway:startup", ...Array.from({ length: told.length - 2 }, () => "event message:received"), "event command:new"]);
   expect((await readFile(file, "utf8")).trim().split("\n").slice(-2)).toEqual(["gateway_stop", "service down"]);
   await rm(join(file, ".."), { recursive: true, force: true });
 });

@@ -96,6 +96,8 @@ async function buildProgram(cli: Cli, args: readonly string[], isJson: boolean, 
     if (entry.alias !== undefined) command.alias(entry.alias);
     if (isCalled(entry, word) || isCalled(entry, helpTopic)) (await entry.load())(command, cli);
   }
+  // A word that is none of ours may be a plugin's.
+  if (word !== undefined && word !== "help" && !COMMANDS.some((entry) => isCalled(entry, word))) await (await import("./plugins.ts")).addPluginCommands(program, cli);
   if (args.length === 0) {
     cli.print(program.helpInformation().trimEnd());
     cli.exitCode = 0;

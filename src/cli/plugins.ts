@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
 import type { ChannelPlugin } from "../channels/contract/index.ts";
 import type { ConfigSnapshot } from "../config/index.ts";
 import { systemClock } from "../infra/clock.ts";
+import { errorText } from "../infra/errors.ts";
 import type { PluginCatalog, PluginService } from "../plugins/index.ts";
 import type { PluginRuntime } from "../plugins/runtime/index.ts";
 import { resolveAgent, resolveDefaultAgentId } from "../routing/index.ts";
 import type { Cli } from "./cli.ts";
-import { createCliLogger, createWriter } from "./config-access.ts";
+import { createCliLogger, createWriter, tolerateConfig } from "./config-access.ts";
 import { agentRoots, builtInChannels, openSessions } from "./library.ts";
 import { fieldsOf, textOf } from "./read.ts";
 import { callGateway } from "./rpc.ts";
@@ -71,6 +73,22 @@ async function createRuntime(cli: Cli, snapshot: ConfigSnapshot): Promise<Plugin
     },
     sendPollToChannel: onlyInGateway("A poll"), probeChannel: onlyInGateway("A probe"), channelAction: onlyInGateway("A message action"), dispatch: onlyInGateway("An agent run"), listChannelActions: () => [],
   });
+}
+
+/** Commands that plugins bring; one whose name is taken is left out. Source: spec plugin-sdk §11. */
+export async function addPluginCommands(program: Command, cli: Cli): Promise<void> {
+  const snapshot = await tolerateConfig(cli);
+  const service = await loadPlugins(cli, snapshot);
+  const log = createCliLogger(cli, "error");
+  const { workspaceDir } = service.list();
+  for (const { pluginId, commands, register } of service.registry.cli) {
+    if (commands.some((name) => program.commands.some((known) => known.name() === name || known.aliases().includes(name)))) continue;
+    try {
+      await register({ program, config: snapshot.config, workspaceDir, logger: log });
+    } catch (err) {
+      log.error(`plugin CLI register failed (${pluginId}): ${errorText(err)}`, { pluginId });
+    }
+  }
 }
 
 /** Every channel that there is, those of plugins too. */

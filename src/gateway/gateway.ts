@@ -21,7 +21,7 @@ import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { createNodeRegistry } from "../nodes/index.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, createNodePairingStore, hasOwner } from "../pairing/index.ts";
-import { createAgentHooks, createHookRunner, createSessionWatch, guardProcess, hookOutbox, openPluginCatalog, tellReceived, tellSent } from "../plugins/index.ts";
+import { createAgentHooks, createHookRunner, createSessionWatch, fireEvent, guardProcess, hookOutbox, openPluginCatalog, tellReceived, tellSent } from "../plugins/index.ts";
 import { expandPath, listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
@@ -516,6 +516,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await announceRestart(context).catch((err: unknown) => log.warn("restart not announced", { err }));
       heartbeats.start();
       await cron.start();
+      fireEvent(hooks, { type: "gateway", action: "startup", context: { cfg: config(), workspaceDir: resolveAgent(config(), resolveDefaultAgentId(config()), roots).workspaceDir } });
       void hooks.notify("gateway_start", { port: boundPort }, { port: boundPort });
       phase = "ready";
       const choice = await models.selectDefault(resolveDefaultAgentId(config()));

@@ -5,6 +5,7 @@ import type { OpenClawConfig } from "../config/index.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
 import { commandNameProblem } from "./commands.ts";
+import { eventHook } from "./hooks.ts";
 import { isRecord } from "./manifest.ts";
 import type { ChannelOffer, CommandRegistration, PluginHost, PluginRegistry, PluginTool, PluginToolContext, ProviderRegistration } from "./registry.ts";
 import { callPlugin, inPlugin } from "./scope.ts";
@@ -121,9 +122,7 @@ function registerEventHook({ registry, record, config }: PluginApiDeps, events: 
   record.hookNames.push(name);
   record.hookCount++;
   if (given["register"] === false || config.hooks?.internal?.enabled !== true) return;
-  registry.eventHooks.push({
-    pluginId: record.id, name, description: typeof given["description"] === "string" ? given["description"] : undefined, events: list, handler: handler as (event: unknown) => unknown,
-  });
+  for (const event of list) registry.hooks.add(eventHook(event.trim()), { pluginId: record.id, priority: 0, handler: handler as (event: unknown) => unknown });
 }
 
 function registerRoute({ record, host, registry }: PluginApiDeps, route: unknown, say: Say): void {

@@ -72,3 +72,12 @@ export function createHookRunner(log: Logger, onFault: (pluginId: string, text: 
     },
   };
 }
+
+/** Name under which handlers of an internal event (`command`, `command:new`) are kept. */
+export const eventHook = (event: string): string => `event:${event}`;
+
+/** An internal event, for handlers of its type and of its type with action. Nobody waits for them. Source: spec plugin-sdk §6 (registerHook). */
+export function fireEvent(hooks: HookRunner, event: { readonly type: string; readonly action: string; readonly sessionKey?: string | undefined; readonly context: object }): void {
+  const full = { ...event, sessionKey: event.sessionKey ?? "", timestamp: new Date(), messages: [] };
+  for (const name of [eventHook(event.type), eventHook(`${event.type}:${event.action}`)]) if (hooks.has(name)) void hooks.notify(name, full, {});
+}

@@ -2,7 +2,7 @@ export { createAgentHooks } from "./agent-hooks.ts";
 export type { PluginCatalog } from "./catalog.ts";
 export { runPluginCommand } from "./commands.ts";
 export { createForeignDispatch, createLiveReceivers, toChannelPlugin } from "./foreign/index.ts";
-export { createHookRunner, type HookRunner } from "./hooks.ts";
+export { createHookRunner, fireEvent, type HookRunner } from "./hooks.ts";
 export { hookOutbox, tellSent } from "./message-hooks.ts";
 export { openPluginCatalog, type PluginPlaces } from "./open-catalog.ts";
 export { guardProcess } from "./process-guard.ts";

@@ -1,6 +1,6 @@
 import type { DeliveryResult, Outbox, OutboxRequest } from "../delivery/index.ts";
 import { createKeyedQueue } from "../infra/keyed-queue.ts";
-import type { HookRunner } from "./hooks.ts";
+import { fireEvent, type HookRunner } from "./hooks.ts";
 
 /**
  * The outbox with the eyes of plugins on it: `message_sending` runs once, before a message is journaled, for answers too; it
@@ -44,6 +44,7 @@ export function hookOutbox(outbox: Outbox, hooks: HookRunner): Outbox {
 
 /** `message_sent`, once the fate of a message is known. */
 export function tellSent(hooks: HookRunner, { channel, message }: OutboxRequest, result: DeliveryResult): void {
+  fireEvent(hooks, { type: "message", action: "sent", context: { to: message.to, content: message.text, channelId: channel, accountId: message.accountId, success: result.kind === "sent" } });
   if (!hooks.has("message_sent")) return;
   void hooks.notify(
     "message_sent",

@@ -82,14 +82,6 @@ export interface ProviderRegistration {
   readonly provider: Readonly<Record<string, unknown>> & { readonly id: string };
 }
 
-export interface EventHookRegistration {
-  readonly pluginId: string;
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly events: readonly string[];
-  handler(event: unknown): unknown;
-}
-
 /** What a running gateway offers; a short-lived command has none of it. */
 export interface PluginHost {
   /** @throws Error when the path is taken and `replace` is not set */
@@ -113,9 +105,8 @@ export interface PluginRegistry {
   readonly cli: CliRegistration[];
   readonly channels: ChannelOffer[];
   readonly providers: ProviderRegistration[];
-  readonly eventHooks: EventHookRegistration[];
 }
 
 export function createPluginRegistry(hooks: HookRunner): PluginRegistry {
-  return { records: [], diagnostics: [], hooks, tools: [], commands: new Map(), services: [], cli: [], channels: [], providers: [], eventHooks: [] };
+  return { records: [], diagnostics: [], hooks, tools: [], commands: new Map(), services: [], cli: [], channels: [], providers: [] };
 }

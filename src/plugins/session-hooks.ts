@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { MsgContext } from "../channels/contract/index.ts";
 import type { SessionWatch } from "../sessions/index.ts";
-import type { HookRunner } from "./hooks.ts";
+import { fireEvent, type HookRunner } from "./hooks.ts";
 
 /** `session_start`, `session_end` and `before_reset`. Source: spec plugin-sdk §7. */
 export function createSessionWatch(hooks: HookRunner, agentIdOf: (sessionKey: string) => string): SessionWatch {
@@ -11,6 +11,7 @@ export function createSessionWatch(hooks: HookRunner, agentIdOf: (sessionKey: st
       if (hooks.has("session_start")) void hooks.notify("session_start", { sessionId, ...(resumedFrom === undefined ? {} : { resumedFrom }) }, { agentId: agentIdOf(key), sessionId });
     },
     async beforeReset(key, { sessionId }, sessionFile, reason) {
+      fireEvent(hooks, { type: "command", action: reason, sessionKey: key, context: { sessionId, sessionFile } });
       if (!hooks.has("before_reset")) return;
       const { messages } = await readMessages(sessionFile);
       void hooks.notify("before_reset", { sessionFile, messages, reason }, { agentId: agentIdOf(key), sessionKey: key, sessionId });
@@ -54,6 +55,10 @@ function parse(line: string): { type?: unknown; timestamp?: unknown; message?: u
 
 /** `message_received`; nobody waits for it. */
 export function tellReceived(hooks: HookRunner, ctx: MsgContext): void {
+  fireEvent(hooks, {
+    type: "message", action: "received", sessionKey: ctx.SessionKey,
+    context: { from: ctx.From, to: ctx.To, content: ctx.BodyForCommands ?? "", channelId: ctx.Provider ?? "webchat", accountId: ctx.AccountId, messageId: ctx.MessageSid, timestamp: ctx.Timestamp },
+  });
   if (!hooks.has("message_received")) return;
   const conversation = ctx.OriginatingTo ?? ctx.To ?? ctx.From;
   void hooks.notify(

@@ -1,11 +1,15 @@
+import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { answeringModel, type Asked, type Reply } from "../support/answering-model.ts";
 import { connectClient } from "../support/client.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { PACKAGE_ROOT, startTestGateway } from "../support/gateway.ts";
 import { writePlugin } from "../support/plugin.ts";
+
+const run = promisify(execFile);
 
 interface WorldInput {
   readonly answer?: (asked: Asked, call: number) => Reply;
@@ -59,6 +63,7 @@ export default {
     api.on("before_message_write", say("before_message_write"));
     api.on("before_prompt_build", () => ({ prependContext: "SECOND" }), { priority: 10 });
     api.on("before_prompt_build", () => ({ prependContext: "PREPENDED-CTX" }));
+    api.registerHook(["gateway:startup", "command", "message:received"], (event: any) => keep.note("event " + event.type + ":" + event.action), { name: "probe-events" });
     api.registerTool((ctx: any) => { keep.note("factory " + ctx.agentId); return { name: "probe_add", description: "Adds", parameters: { type: "object", properties: { a: { type: "number" } }, required: ["a"] }, async execute(_id: string, p: any) { return jsonResult({ sum: p.a + 1, mark: Mark.Seen }); } }; }, { name: "probe_add" });
     api.registerTool({ name: "probe_shy", description: "x", parameters: { type: "object" }, async execute() { return "plain words"; } } as any, { optional: true });
     api.registerCommand({ name: "probe", description: "Says it back", acceptsArgs: true, handler: (ctx: any) => ({ text: JSON.stringify({ args: ctx.args, channel: ctx.channel, ok: ctx.isAuthorizedSender, body: ctx.commandBody }) }) });
@@ -79,7 +84,7 @@ it("a plugin in TypeScript: its tool, hooks in their order, command, routes, met
   {
     await using w = await world({
       prepare: (stateDir) => writePlugin(join(stateDir, "extensions"), "probe", { "index.ts": PROBE }),
-      plugins: { allow: ["probe"] },
+      plugins: { allow: ["probe"] }, config: { hooks: { internal: { enabled: true } } },
       answer: (_asked, call) => (call === 0 ? { tool: "probe_add", args: { a: 2 } } : "three"),
     });
     const record = w.record("probe");
@@ -95,7 +100,7 @@ it("a plugin in TypeScript: its tool, hooks in their order, command, routes, met
     expect(JSON.parse(w.asked[1]?.last ?? "")).toEqual({ sum: 3, mark: "seen" });
     const lines = async (): Promise<string[]> => (await readFile(file, "utf8")).trim().split("\n");
     await expect.poll(async () => (await lines()).includes("llm_output")).toBe(true);
-    const run = (await lines()).filter((line) => !line.startsWith("service") && !line.startsWith("gateway"));
+    const run = (await lines()).filter((line) => !/^(service|gateway|event)/.test(line));
     expect(run).toEqual([
       "session_start", "message_received", "before_model_resolve", "before_agent_start", "factory main", "llm_input", "before_message_write(user)", "before_message_write(assistant)", "before_tool_call",
       "after_tool_call agent:main:main number", "tool_result_persist(toolResult)", "before_message_write(toolResult)", "before_message_write(assistant)", "agent_end", "llm_output",
@@ -112,6 +117,8 @@ it("a plugin in TypeScript: its tool, hooks in their order, command, routes, met
     await w.ask("/new");
     await expect.poll(async () => (await lines()).filter((line) => ["before_reset", "session_end", "session_start"].includes(line))).toEqual(["session_start", "before_reset", "session_end", "session_start"]);
   }
+  const told = (await readFile(file, "utf8")).split("\n").filter((line) => line.startsWith("event"));
+  expect(told).toEqual(["event gateway:startup", ...Array.from({ length: told.length - 2 }, () => "event message:received"), "event command:new"]);
   expect((await readFile(file, "utf8")).trim().split("\n").slice(-2)).toEqual(["gateway_stop", "service down"]);
   await rm(join(file, ".."), { recursive: true, force: true });
 });
@@ -151,7 +158,7 @@ it("a plugin that throws, hangs, rejects, exits or is broken is named, and the g
 const CHANNEL = `
 export default { id: "probechan", register(api) {
   const rt = api.runtime;
-  const out = globalThis.__probechan ??= { delivered: [], sent: [], hooks: [], ctxKeys: [], routes: [] };
+  const out = globalThis.__probechan ??= { delivered: [], sent: [], hooks: [], failNext: 0, ctxKeys: [], routes: [] };
   api.on("message_received", (event, ctx) => out.hooks.push(ctx));
   api.on("llm_input", (_event, ctx) => out.hooks.push(ctx.messageProvider));
   out.say = async (text, sid, extra = {}) => {
@@ -162,7 +169,7 @@ export default { id: "probechan", register(api) {
     const body = rt.channel.reply.formatAgentEnvelope({ channel: "PC", from: "Alice", timestamp: 1700000000000, body: text });
     const ctx = rt.channel.reply.finalizeInboundContext({ Body: body, RawBody: text, CommandBody: text, From: "probechan:u1", To: "probechan:u1", SessionKey: route.sessionKey, AccountId: route.accountId, ChatType: "direct", SenderId: "u1", SenderName: "Alice", Provider: "probechan", Surface: "probechan", MessageSid: sid, OriginatingChannel: "probechan", OriginatingTo: "probechan:u1", ...extra });
     await rt.channel.session.recordInboundSession({ storePath, sessionKey: route.sessionKey, ctx, onRecordError: (err) => { throw err; } });
-    return rt.channel.reply.dispatchReplyWithBufferedBlockDispatcher({ ctx, cfg, dispatcherOptions: { deliver: async (payload, info) => { out.delivered.push({ payload, kind: info.kind }); } } });
+    return rt.channel.reply.dispatchReplyWithBufferedBlockDispatcher({ ctx, cfg, dispatcherOptions: { deliver: async (payload, info) => { if (out.failNext-- > 0) throw new Error("no line"); out.delivered.push({ payload, kind: info.kind }); } } });
   };
   api.registerChannel({ plugin: {
     id: "probechan", meta: { id: "probechan", label: "Probe", selectionLabel: "Probe", docsPath: "/x", blurb: "x" }, capabilities: { chatTypes: ["direct"] },
@@ -176,6 +183,7 @@ interface ProbeChannel {
   readonly delivered: { payload: Record<string, unknown>; kind: string }[];
   readonly sent: string[];
   readonly hooks: unknown[];
+  failNext: number;
   readonly ctxKeys: string[];
   readonly routes: unknown[];
   readonly status: Record<string, unknown>;
@@ -205,6 +213,25 @@ it("a channel of the older shape carries a conversation: its own gate, the reply
   await channel.say("do it", "3", { CommandAuthorized: true });
   expect(w.asked.at(-1)?.tools).not.toContain("exec");
 
+  // What the plugin could not deliver is tried once more.
+  channel.failNext = 1;
+  await channel.say("again", "4");
+  expect(channel.delivered.at(-1)).toMatchObject({ payload: { text: "pong" } });
+  expect(channel.delivered).toHaveLength(4);
+
   expect(await w.client.call("send", { channel: "probechan", to: "probechan:u1", message: "by hand", idempotencyKey: "k1" })).toMatchObject({ channel: "probechan", messageId: "m1" });
   expect(channel.sent).toEqual(["by hand"]);
+});
+
+it("a plugin's command is a command of openclaw, beside ours and never in place of one", async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), "plugin-cli-"));
+  try {
+    await writePlugin(join(stateDir, "extensions"), "clip", plugin('api.registerCli(({ program }) => { program.command("probecli").argument("<word>").action((word) => console.log("probe says " + word)); }, { commands: ["probecli"] }); api.registerCli(({ program }) => { program.command("status").action(() => console.log("stolen")); }, { commands: ["status"] });'));
+    const openclaw = (...args: string[]) => run(process.execPath, [join(PACKAGE_ROOT, "src", "entry.ts"), ...args], { env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1" } });
+    expect((await openclaw("probecli", "hi")).stdout).toBe("probe says hi\n");
+    await expect(openclaw("nosuchword")).rejects.toThrow(/unknown command/);
+    expect((await openclaw("status", "--json").catch((err: { stdout: string }) => err)).stdout).not.toContain("stolen");
+  } finally {
+    await rm(stateDir, { recursive: true, force: true });
+  }
 });

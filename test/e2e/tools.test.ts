@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -186,12 +187,16 @@ it("the web is searched, a command goes on in the background and is looked after
   await using w = await world({
     steps: [
       { tool: "web_search", args: { query: "tides" } },
-      { tool: "exec", args: { command: "echo begun; sleep 31337 & sleep 31337", background: true } },
+      { tool: "exec", args: { command: "echo begun; touch begun; sleep 31337 & sleep 31337", background: true } },
       (asked) => {
         slug = /session ([a-z]+-[a-z]+)/.exec(asked.last)?.[1] ?? "";
         return { tool: "process", args: { action: "list" } };
       },
-      job({ action: "log" }), job({ action: "kill" }), job({ action: "poll" }), "All seen.",
+      async () => {
+        await expect.poll(() => existsSync(join(w.workspace, "begun"))).toBe(true);
+        return { tool: "process", args: { sessionId: slug, action: "log" } };
+      },
+      job({ action: "kill" }), job({ action: "poll" }), "All seen.",
     ],
     config: { tools: { web: { search: { provider: "perplexity", perplexity: { apiKey: "pplx-1", baseUrl: web.origin } } } } },
     options: { fetchAllowOrigins: [web.origin] },

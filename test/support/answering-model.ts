@@ -10,7 +10,8 @@ export interface Asked {
   readonly isChild: boolean;
 }
 
-export type Reply = string | { readonly tool: string; readonly args: object } | Promise<string>;
+type Answer = string | { readonly tool: string; readonly args: object };
+export type Reply = Answer | Promise<Answer>;
 
 const textOf = (content: unknown): string => (Array.isArray(content) ? content.map((block: { text?: string }) => block.text ?? "").join("\n") : String(content ?? ""));
 

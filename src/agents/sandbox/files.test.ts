@@ -89,7 +89,7 @@ describe("files in a sandbox", () => {
       while (running) {
         await rename(dir, real);
         await symlink(outside, dir).catch(() => undefined); // a write has just made the folder anew
-        await rm(dir, { recursive: true, force: true });
+        await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 1 });
         await rename(real, dir).catch(() => rename(dir, `${trap}-${++n}`).then(() => rename(real, dir)));
       }
     })();

@@ -28,6 +28,7 @@ export const HONOURED_PREFIXES: readonly string[] = [
   "channels",
   "skills",
   "audio",
+  "hooks.internal.enabled",
   "plugins",
 ];
 

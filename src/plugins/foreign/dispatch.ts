@@ -50,8 +50,11 @@ function receiverOf(dispatcher: ReplyDispatcher, options: ReplyDispatchOptions):
   const send = { tool: dispatcher.sendToolResult, block: dispatcher.sendBlockReply, final: dispatcher.sendFinalReply } as const;
   return {
     async deliver(payload, kind) {
+      const failedBefore = dispatcher.getFailedCounts()[kind];
       send[kind](payload);
       await dispatcher.waitForIdle();
+      // The plugin has been told; the message is not out, and goes another way or once more.
+      if (dispatcher.getFailedCounts()[kind] > failedBefore) throw new Error("the plugin could not deliver it");
     },
     typing: () => options.onReplyStart?.(),
   };

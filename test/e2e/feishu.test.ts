@@ -86,6 +86,19 @@ it("a group that is listed is answered in a growing card, through 429 at its end
   expect(api.sent().at(-1)?.sender.id).toBe(APP2);
 });
 
+it("a person who writes directly gets an agent of their own, which answers from the first message on", async () => {
+  await using w = await world({ dmPolicy: "open", allowFrom: ["*"], dynamicAgentCreation: { enabled: true } }, () => "hello");
+  const { api } = w;
+  await using g = await w.start();
+  await g.gateway.ready;
+  await api.connected();
+  api.injectDirect("hi");
+  await api.waitUntil(() => api.texts().includes("hello"), "answer");
+  await using client = await connectClient(g.url, g.token);
+  const { sessions } = (await client.call("sessions.list", {})) as { sessions: { key: string }[] };
+  expect(sessions.map(({ key }) => key)).toEqual(["agent:feishu-ou_alice:main"]);
+});
+
 it("the final answer survives an expired token, a rate limit and a dropped socket", async () => {
   await using w = await world({ dmPolicy: "open", allowFrom: ["*"] }, () => "here it is");
   const { api } = w;

@@ -54,7 +54,8 @@ async function connectOnce(deps: Parameters<typeof runConnection>[0]): Promise<L
     });
   } catch (err) {
     if (ctx.signal.aborted) return { kind: "stopped" };
-    if (err instanceof LarkError && isFinal(err)) throw toStartError(err, ctx.account);
+    // Any other refusal may pass (too many connections, a busy platform): it is asked again, ever more slowly.
+    if (err instanceof LarkError && (err.kind === "credentials" || err.kind === "token")) throw toStartError(err, ctx.account);
     return { kind: "lost", reason: errorText(err) };
   }
 }

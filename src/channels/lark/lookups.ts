@@ -33,8 +33,6 @@ export interface Lookups {
   chat(chatId: string): Promise<ChatInfo | undefined>;
   /** A message, and for forwarded ones those inside. */
   message(messageId: string): Promise<readonly QuotedMessage[]>;
-  /** A name that came along with a message. */
-  learn(openId: string, name: string): void;
 }
 
 export interface LookupDeps {
@@ -92,8 +90,5 @@ export function createLookups(deps: LookupDeps): Lookups {
       }),
     message: (messageId) =>
       remember(`message:${messageId}`, async () => (await ask("read a message", `/im/v1/messages/${encodeURIComponent(messageId)}`, { user_id_type: "open_id" }, messageAnswer))?.items ?? []),
-    learn(openId, name) {
-      if (!cache.has(`user:${openId}`) && name !== "") void remember(`user:${openId}`, () => Promise.resolve(name));
-    },
   };
 }

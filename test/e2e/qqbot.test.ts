@@ -117,6 +117,7 @@ it("nothing is lost when tokens end, the socket drops, QQ is busy, the window cl
     api.injectDirect("four");
     await answered("four");
     expect(api.sent().at(-1)?.body["msg_id"]).toBeUndefined();
+    await expect.poll(() => g.gateway.context.outbox.countOpen()).toBe(0); // the gateway knows that it is out
   }
   api.injectDirect("five"); // while nobody is there
   await using g = await w.start();

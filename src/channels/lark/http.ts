@@ -32,9 +32,13 @@ export async function callJson(call: HttpCall): Promise<Readonly<Record<string, 
 /** One request whose success is no JSON. The caller reads the body, within `signal` and the deadline. @throws LarkError */
 export async function callBinary(call: HttpCall): Promise<Response> {
   const response = await send(call);
-  const isJson = (response.headers.get("content-type") ?? "").includes("application/json");
-  if (response.ok && !isJson) return response;
-  throw refusal(call, response, parseObject(await readBody(call, response)));
+  const isAnswer = (response.headers.get("content-type") ?? "").includes("application/json") && !response.headers.has("content-disposition");
+  if (response.ok && !isAnswer) return response;
+  const text = await readBody(call, response);
+  const answer = parseObject(text);
+  // A file may be JSON itself; a refusal has a code.
+  if (response.ok && typeof answer?.["code"] !== "number") return new Response(text, { headers: response.headers });
+  throw refusal(call, response, answer);
 }
 
 async function send(call: HttpCall): Promise<Response> {

@@ -4,7 +4,7 @@ import type { OutboundMedia, OutboundMessage, SendOptions, SendOutcome } from ".
 import type { LarkApi } from "./api.ts";
 import type { LarkAccount } from "./config.ts";
 import { isTemporary, LarkError, toOutcome } from "./errors.ts";
-import { cardContent, isCardText, mentionText, postContent, type TextPart, toTextParts } from "./format.ts";
+import { cardContent, isCardText, type MentionTarget, mentionText, postContent, type TextPart, toTextParts } from "./format.ts";
 import { uploadMedia } from "./media.ts";
 import { type Destination, type MessageBody, postMessage, readReplyData, resolveDestination } from "./messages.ts";
 
@@ -16,7 +16,7 @@ export interface SendDeps {
   onSent(to: Destination["target"], messageId: string): void;
 }
 
-type Part = { readonly kind: "text"; readonly text: TextPart; readonly mention: string; readonly buttons: OutboundMessage["buttons"] } | { readonly kind: "media"; readonly media: OutboundMedia };
+type Part = { readonly kind: "text"; readonly text: TextPart; readonly mention: readonly MentionTarget[]; readonly buttons: OutboundMessage["buttons"] } | { readonly kind: "media"; readonly media: OutboundMedia };
 
 /** Formats, splits, sends; the platform's answers become outcomes. Source: spec channels-cn §4.5. */
 export async function sendMessage(deps: SendDeps, message: OutboundMessage, options: SendOptions): Promise<SendOutcome> {
@@ -47,9 +47,9 @@ function planParts({ config }: LarkAccount, message: OutboundMessage): Part[] {
   const format = isCardText(message.text, config.renderMode) || message.buttons?.length ? "card" : "post";
   const texts = toTextParts(message.text, config, format);
   const isAnswer = message.kind === undefined || message.kind === "final";
-  const mention = isAnswer ? mentionText(readReplyData(message)?.mention ?? [], format) : "";
+  const mention = isAnswer ? (readReplyData(message)?.mention ?? []) : [];
   return [
-    ...texts.map((text, at): Part => ({ kind: "text", text, mention: at === 0 ? mention : "", buttons: at === texts.length - 1 ? message.buttons : undefined })),
+    ...texts.map((text, at): Part => ({ kind: "text", text, mention: at === 0 ? mention : [], buttons: at === texts.length - 1 ? message.buttons : undefined })),
     ...(message.media ?? []).map((media): Part => ({ kind: "media", media })),
   ];
 }
@@ -57,16 +57,18 @@ function planParts({ config }: LarkAccount, message: OutboundMessage): Part[] {
 type Sent = Awaited<ReturnType<typeof postMessage>>;
 
 async function sendText({ account, api, log }: SendDeps, destination: Destination, part: Extract<Part, { kind: "text" }>, signal: AbortSignal): Promise<Sent> {
-  const text = part.mention === "" ? part.text.text : `${part.mention} ${part.text.text}`;
-  if (part.text.format === "post") return postMessage(api, destination, { msgType: "post", content: postContent(text) }, signal);
+  const naming = (format: TextPart["format"], text: string): string => [mentionText(part.mention, format), text].filter(Boolean).join(" ");
+  const asPost = (text: string): Promise<Sent> => postMessage(api, destination, { msgType: "post", content: postContent(naming("post", text)) }, signal);
+  const { format, text } = part.text;
+  if (format === "post") return asPost(text);
   try {
-    return await postMessage(api, destination, { msgType: "interactive", content: cardContent(text, part.buttons) }, signal);
+    return await postMessage(api, destination, { msgType: "interactive", content: cardContent(naming("card", text), part.buttons) }, signal);
   } catch (err) {
     // What a card does not take (too many tables, odd markup) is still readable as a post.
     if (!(err instanceof LarkError) || err.kind !== "refused") throw err;
     log.info("card refused, sending a post", { reason: err.message });
-    const [post] = toTextParts(text, { ...account.config, textChunkLimit: text.length + 1000 }, "post");
-    return postMessage(api, destination, { msgType: "post", content: postContent(post?.text ?? text) }, signal);
+    const [post] = toTextParts(text, { ...account.config, textChunkLimit: text.length + 1000, chunkMode: "length" }, "post");
+    return asPost(post?.text ?? text);
   }
 }
 

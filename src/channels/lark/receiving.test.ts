@@ -240,6 +240,8 @@ describe("files that people send", () => {
     const file = await download("om_1|image|img_1", 1000, "../../a b.png");
     expect(file).toMatchObject({ mimeType: "image/png", sizeBytes: 7, path: expect.stringMatching(/\/a_b---[\w-]+\.png$/) as string });
     expect(await readFile(file?.path ?? "", "utf8")).toBe("picture");
+    api.resource("om_1", "file_1", Buffer.from('{"code":7}'), "application/json");
+    expect(await download("om_1|file|file_1", 1000, "data.json")).toMatchObject({ mimeType: "application/json", sizeBytes: 10 });
     await expect(download("om_1|image|img_1", 3)).rejects.toMatchObject({ code: "too-large" });
     await expect(download("om_1|image|gone")).rejects.toMatchObject({ code: "unreachable" });
     await expect(download("om_1|image|../x")).rejects.toMatchObject({ code: "rejected" });

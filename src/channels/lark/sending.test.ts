@@ -99,7 +99,9 @@ describe("an answer", () => {
 
   it("that a card refuses becomes a post; buttons make a card", async () => {
     await using account = await startTestAccount({ start: false });
-    await account.send({ text: Array.from({ length: 12 }, () => TABLE).join("\n\n") });
+    const replyContext = { data: { messageId: "om_q", inThread: false, mention: [{ openId: BOB, name: "Bob" }] } };
+    await account.send({ text: Array.from({ length: 12 }, () => TABLE).join("\n\n"), replyContext });
+    expect(account.api.texts()[0]).toMatch(/^<at user_id="ou_bob">Bob<\/at> ```\n\| a/);
     await account.send({ text: "Which?", buttons: [[{ text: "One", callbackData: "/one" }]] });
     expect(account.api.sent().map((one) => one.type)).toEqual(["post", "interactive"]);
     expect(account.api.sent()[1]?.content).toContain('"value":{"callback":"/one"}');

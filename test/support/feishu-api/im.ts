@@ -107,7 +107,7 @@ function uploadFile(platform: Platform, call: Recorded): Answer {
 function resource(platform: Platform, messageId: string, key: string, type: string | null): Answer {
   const found = platform.resources.get(`${messageId} ${decodeURIComponent(key)}`);
   if (type !== "image" && type !== "file") return refuse(234001, "Invalid request param.");
-  return found ? { status: 200, raw: found.bytes, headers: { "content-type": found.mimeType } } : refuse(234003, "File not in msg.");
+  return found ? { status: 200, raw: found.bytes, headers: { "content-type": found.mimeType, ...(found.mimeType === "application/json" ? { "content-disposition": 'attachment; filename="x"' } : {}) } } : refuse(234003, "File not in msg.");
 }
 
 function reactions(platform: Platform, app: string, call: Recorded, messageId: string, reactionId: string | undefined): Answer {

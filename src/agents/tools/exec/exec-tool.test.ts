@@ -161,8 +161,9 @@ describe("background commands", () => {
     const id = idOf(started);
     expect(textOf(await processTool({ action: "list" }))).toMatch(new RegExp(`^${id} running`));
     expect(textOf(await processTool({ action: "clear", sessionId: id }))).toContain("still running");
-    expect(textOf(await processTool({ action: "submit", sessionId: id, data: "abc" }))).toContain("Wrote 4 bytes");
     let seen = "";
+    while (!seen.includes("hello")) seen += textOf(await processTool({ action: "poll", sessionId: id, timeout: 2000 }));
+    expect(textOf(await processTool({ action: "submit", sessionId: id, data: "abc" }))).toContain("Wrote 4 bytes");
     while (!seen.includes("exited")) seen += textOf(await processTool({ action: "poll", sessionId: id, timeout: 2000 }));
     expect(seen).toContain("got abc");
     expect(seen).toContain("Process exited with code 0.");

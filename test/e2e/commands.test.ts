@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { connectClient, type TestClient } from "../support/client.ts";
+import { ALICE, APP, BOB, startFakeFeishu } from "../support/feishu-api/index.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startMockModel, type MockModel } from "../support/model.ts";
 import { startFakeTelegram } from "../support/telegram-api/index.ts";
@@ -225,6 +226,30 @@ it("the owner reads and changes the configuration from a chat, and never sees a 
 
   await using reader = await connectClient(g.url, g.token, { scopes: ["operator.read", "operator.write"] });
   for (const text of ["/config show", "/debug show", "/allowlist list", "/restart", "/export-session"]) expect(await say(reader, text)).toContain("is for the owner");
+});
+
+it("/allowlist --resolve asks the platform who is who, and writes the id of a name", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "ok" }));
+  await using telegram = await startFakeTelegram();
+  await using feishu = await startFakeFeishu();
+  await using g = await startTestGateway({
+    env: feishu.env,
+    config: {
+      ...model.config, ...agents(), commands: { config: true },
+      channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url, streamMode: "off", allowFrom: [42, 99] }, feishu: { appId: APP, appSecret: "secret1", allowFrom: [ALICE] } },
+    },
+  });
+  await g.gateway.ready;
+  telegram.text("hello", { from: { id: 42, name: "Ann", username: "ann" } });
+  await telegram.waitUntil(() => telegram.sent().length === 1);
+  await using client = await connectClient(g.url, g.token);
+
+  expect(await say(client, "/allowlist list dm channel=telegram --resolve")).toContain("allowFrom: 42 (Ann (@ann)), 99 (? ");
+  expect(await say(client, "/allowlist add dm @ann channel=telegram --resolve")).toContain("telegram did not find @ann: ");
+  expect(await say(client, "/allowlist list dm channel=feishu --resolve")).toContain(`allowFrom: ${ALICE} (Alice)`);
+  expect(await say(client, "/allowlist add dm bob@example.com channel=feishu --resolve")).toBe(`👥 ${BOB} added to allowFrom.`);
+  expect(await say(client, "/allowlist add dm eve@example.com channel=feishu --resolve")).toContain("Not changed: feishu did not find eve@example.com: nobody");
+  expect(g.gateway.context.config().channels?.["feishu"]).toMatchObject({ allowFrom: [ALICE, BOB] });
 });
 
 it("shell commands from a chat need their switch and elevated rights, and run one at a time", async () => {

@@ -1,4 +1,4 @@
-import type { ChannelPlugin } from "../../channels/contract/index.ts";
+import type { ChannelPlugin, ResolvedTarget } from "../../channels/contract/index.ts";
 import type { ConfigWriter, OpenClawConfig } from "../../config/index.ts";
 import type { ChannelPairingStore } from "../../pairing/index.ts";
 import { channelSection } from "../channel-section.ts";
@@ -27,7 +27,11 @@ export interface AllowlistDoor {
   remove(target: AllowTarget, scope: AllowScope, entry: string): Promise<boolean>;
   addPaired(target: AllowTarget, entry: string): Promise<boolean>;
   removePaired(target: AllowTarget, entry: string): Promise<boolean>;
+  /** Whose the entries are, asked of the platform; undefined when the channel cannot tell. @throws Error when it cannot be reached */
+  lookUp(target: AllowTarget, entries: readonly string[]): Promise<readonly ResolvedTarget[] | undefined>;
 }
+
+const LOOK_UP_LIMIT_MS = 15_000;
 
 export interface AllowlistDoorDeps {
   readonly config: () => OpenClawConfig;
@@ -80,6 +84,9 @@ export function createAllowlistDoor(deps: AllowlistDoorDeps): AllowlistDoor {
       if (read(target).paired.includes(normalize(target, entry))) return false;
       await deps.pairing.addAllowFrom(target, normalize(target, entry));
       return true;
+    },
+    async lookUp({ channel, accountId }, entries) {
+      return deps.channel(channel)?.resolver?.resolveTargets(deps.config(), accountId, { inputs: entries, kind: "user", signal: AbortSignal.timeout(LOOK_UP_LIMIT_MS) });
     },
     async removePaired(target, entry) {
       const before = read(target).paired.length;

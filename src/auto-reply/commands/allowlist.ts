@@ -1,10 +1,11 @@
+import type { ResolvedTarget } from "../../channels/contract/index.ts";
 import { errorText } from "../../infra/errors.ts";
-import type { AllowScope, AllowTarget } from "./allowlist-door.ts";
+import type { AllowlistDoor, AllowScope, AllowTarget } from "./allowlist-door.ts";
 import { refuseConfigWrite } from "./config.ts";
 import type { CommandContext, CommandDefinition, CommandResult } from "./contract.ts";
 import { reply } from "./contract.ts";
 
-const USAGE = "Usage: /allowlist [list] [dm|group|all] | add|remove dm|group|all <entry> [channel=<id>] [account=<id>] [--config|--store]";
+const USAGE = "Usage: /allowlist [list] [dm|group|all] | add|remove dm|group|all <entry> [channel=<id>] [account=<id>] [--config|--store] [--resolve]";
 
 interface Request {
   readonly verb: "list" | "add" | "remove";
@@ -13,6 +14,8 @@ interface Request {
   readonly target: AllowTarget;
   /** Where an entry is written; undefined: configuration and, when removing, the pairing store too. */
   readonly place: "config" | "store" | undefined;
+  /** Ask the platform for the names behind ids, or the id behind a name. */
+  readonly resolve: boolean;
 }
 
 /** undefined when the words do not make a request. */
@@ -21,6 +24,7 @@ function parseRequest({ args, ctx }: Pick<CommandContext, "args" | "ctx">): Requ
   let scopes: readonly AllowScope[] | undefined;
   let entry: string | undefined;
   let place: Request["place"];
+  let resolve = false;
   let channel = ctx.OriginatingChannel ?? "webchat";
   let accountId = ctx.AccountId ?? "default";
   for (const word of args.split(/\s+/).filter(Boolean)) {
@@ -31,11 +35,11 @@ function parseRequest({ args, ctx }: Pick<CommandContext, "args" | "ctx">): Requ
     else if (lower.startsWith("channel=")) channel = lower.slice(8);
     else if (lower.startsWith("account=")) accountId = word.slice(8);
     else if (lower === "--config" || lower === "--store") place = lower === "--store" ? "store" : "config";
-    else if (lower === "--resolve") continue; // names are looked up by channels that can; ids need none
+    else if (lower === "--resolve") resolve = true;
     else if (entry === undefined) entry = word;
     else return undefined;
   }
-  const request = { verb: verb ?? "list", scopes: scopes ?? ["dm", "group"], entry, target: { channel, accountId }, place } satisfies Request;
+  const request = { verb: verb ?? "list", scopes: scopes ?? ["dm", "group"], entry, target: { channel, accountId }, place, resolve } satisfies Request;
   return (request.verb === "list") === (entry === undefined) ? request : undefined;
 }
 
@@ -45,13 +49,36 @@ export const allowlist: CommandDefinition = {
     const request = parseRequest(command);
     if (!request) return reply(USAGE);
     if (!command.services.allowlist.has(request.target.channel)) return reply(`There is no channel "${request.target.channel}" here. Name one with channel=<id>.\n${USAGE}`);
-    return request.verb === "list" ? list(command, request) : edit(command, request, request.entry ?? "");
+    const { services } = command;
+    try {
+      if (request.verb === "list") return await list(services.allowlist, request);
+      return await edit(command, request, request.resolve ? await idOf(services.allowlist, request) : (request.entry ?? ""));
+    } catch (err) {
+      return reply(`⚠️ ${request.verb === "list" ? "" : "Not changed: "}${errorText(err)}`);
+    }
   },
 };
 
-function list({ services }: CommandContext, { target, scopes }: Request): CommandResult {
-  const lists = services.allowlist.read(target);
-  const line = (name: string, entries: readonly string[]): string => `${name}: ${entries.length > 0 ? entries.join(", ") : "nobody"}`;
+/** @throws Error when the channel knows no names, or not this one */
+async function idOf(door: AllowlistDoor, { target, entry = "" }: Request): Promise<string> {
+  const [found] = await lookUp(door, target, [entry]);
+  if (!found?.resolved || found.id === undefined) throw new Error(`${target.channel} did not find ${entry}${found?.note ? `: ${found.note}` : ""}`);
+  return found.id;
+}
+
+async function lookUp(door: AllowlistDoor, target: AllowTarget, entries: readonly string[]): Promise<readonly ResolvedTarget[]> {
+  const rows = await door.lookUp(target, entries);
+  if (!rows) throw new Error(`${target.channel} cannot look up who is who; leave --resolve out.`);
+  return rows;
+}
+
+async function list(door: AllowlistDoor, { target, scopes, resolve }: Request): Promise<CommandResult> {
+  const lists = door.read(target);
+  const everybody = [...new Set([...lists.dm, ...lists.paired, ...lists.group])].filter((entry) => entry !== "*");
+  const rows = resolve && everybody.length > 0 ? await lookUp(door, target, everybody) : [];
+  const named = new Map(rows.map((row) => [row.input, row.resolved ? row.name : `? ${row.note ?? "not found"}`]));
+  const shown = (entry: string): string => (named.get(entry) ? `${entry} (${named.get(entry)})` : entry);
+  const line = (name: string, entries: readonly string[]): string => `${name}: ${entries.length > 0 ? entries.map(shown).join(", ") : "nobody"}`;
   return reply([
     `👥 ${target.channel} (${target.accountId})`,
     ...(scopes.includes("dm") ? [line("allowFrom", lists.dm), line("Approved by pairing", lists.paired)] : []),
@@ -68,15 +95,11 @@ async function edit(command: CommandContext, { verb, target, scopes, place }: Re
   const note = (done: boolean, where: string): void => {
     if (done) changed.push(where);
   };
-  try {
-    for (const scope of scopes) {
-      const field = scope === "dm" ? "allowFrom" : "groupAllowFrom";
-      if (place !== "store") note(verb === "add" ? await door.add(target, scope, entry) : await door.remove(target, scope, entry), field);
-      const inStore = scope === "dm" && (place === "store" || (verb === "remove" && place === undefined));
-      if (inStore) note(verb === "add" ? await door.addPaired(target, entry) : await door.removePaired(target, entry), "the pairing store");
-    }
-  } catch (err) {
-    return reply(`⚠️ Not changed: ${errorText(err)}`);
+  for (const scope of scopes) {
+    const field = scope === "dm" ? "allowFrom" : "groupAllowFrom";
+    if (place !== "store") note(verb === "add" ? await door.add(target, scope, entry) : await door.remove(target, scope, entry), field);
+    const inStore = scope === "dm" && (place === "store" || (verb === "remove" && place === undefined));
+    if (inStore) note(verb === "add" ? await door.addPaired(target, entry) : await door.removePaired(target, entry), "the pairing store");
   }
   if (changed.length === 0) return reply(verb === "add" ? `👥 ${entry} is there already.` : `👥 ${entry} is in none of these lists.`);
   return reply(verb === "add" ? `👥 ${entry} added to ${changed.join(" and ")}.` : `👥 ${entry} removed from ${changed.join(" and ")}.`);

@@ -26,6 +26,7 @@ export interface ChannelPlugin<Account = unknown> {
   readonly streaming?: ChannelStreamingAdapter | undefined;
   readonly threading?: ChannelThreadingAdapter | undefined;
   readonly messaging?: ChannelMessagingAdapter | undefined;
+  readonly resolver?: ChannelResolverAdapter | undefined;
   readonly actions?: ChannelActionsAdapter | undefined;
   readonly status?: ChannelStatusAdapter<Account> | undefined;
   readonly gateway?: ChannelGatewayAdapter<Account> | undefined;
@@ -212,6 +213,21 @@ export interface ChannelMessagingAdapter {
   /** Canonical form of an address, or undefined when it is none of this channel. */
   normalizeTarget(raw: string): string | undefined;
   readonly hint: string;
+}
+
+/** Source: spec channels §1 (resolver). */
+export interface ChannelResolverAdapter {
+  /** Whose an id is, and which id a name has, asked of the platform: a row per input, in order. Never rejects for an input that is unknown. */
+  resolveTargets(cfg: OpenClawConfig, accountId: string, query: { readonly inputs: readonly string[]; readonly kind: "user" | "group"; readonly signal: AbortSignal }): Promise<readonly ResolvedTarget[]>;
+}
+
+export interface ResolvedTarget {
+  readonly input: string;
+  readonly resolved: boolean;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  /** Why it was not found. */
+  readonly note?: string | undefined;
 }
 
 export interface ChannelActionContext {

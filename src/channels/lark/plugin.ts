@@ -14,6 +14,7 @@ import { downloadMedia, PLATFORM_HOSTS } from "./media.ts";
 import { type Destination, readReplyData } from "./messages.ts";
 import { sendMessage } from "./outbound.ts";
 import { createReactions, type Reactions } from "./reactions.ts";
+import { resolveTargets } from "./resolve.ts";
 import { runAccount } from "./run-account.ts";
 import { setup } from "./setup.ts";
 import { collectStatusIssues, describeAccount, probe } from "./status.ts";
@@ -145,6 +146,7 @@ export function createLarkPlugin(options: LarkPluginOptions): ChannelPlugin<Lark
     },
     threading: { resolveReplyToMode: (cfg, accountId) => accountOf(cfg, accountId).config.replyToMode ?? "all", allowExplicitReplyTagsWhenOff: true },
     messaging: { normalizeTarget, hint: TARGET_HINT },
+    resolver: { resolveTargets: async (cfg, accountId, query) => resolveTargets(ready(cfg, accountId).state.api, accountId, query) },
     agentPrompt: { messageToolHints: () => ["Feishu: omit `target` to answer in the current chat; other targets are `chat:<oc_…>`, `user:<ou_…>` or the name of a group."] },
     agentTools: createLarkTools({ env, accountOf, apiOf: (account) => stateOf(account).api }),
     actions: {

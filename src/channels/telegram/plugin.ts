@@ -10,6 +10,7 @@ import { failureText, readFailure } from "./errors.ts";
 import { downloadMedia } from "./media.ts";
 import { DEFAULT_TEXT_LIMIT, react, sendMessage, sendPoll, sendTyping, type SendDeps, targetOf } from "./outbound.ts";
 import { POLLING_TIMINGS, type PollingTimings } from "./polling.ts";
+import { resolveTargets } from "./resolve.ts";
 import { runAccount } from "./run-account.ts";
 import { createSentLog, type SentLog } from "./sent-log.ts";
 import { setup } from "./setup.ts";
@@ -156,6 +157,7 @@ export function createTelegramPlugin(options: TelegramPluginOptions): ChannelPlu
     },
     threading: { resolveReplyToMode: (cfg, accountId) => accountOf(cfg, accountId).config.replyToMode ?? "off", allowExplicitReplyTagsWhenOff: true },
     messaging: { normalizeTarget, hint: TARGET_HINT },
+    resolver: { resolveTargets: async (cfg, accountId, { inputs, signal }) => resolveTargets(await clientOf(accountOf(cfg, accountId)), inputs, signal) },
     actions: {
       listActions: (cfg) => [
         ...new Set(

@@ -96,6 +96,9 @@ export function adaptForeignChannel(channel: ForeignChannel, deps: ForeignChanne
       allowExplicitReplyTagsWhenOff: channel.threading?.allowExplicitReplyTagsWhenOff,
     },
     messaging: { normalizeTarget: (raw) => own(() => channel.messaging?.normalizeTarget?.(raw)), hint: channel.messaging?.targetResolver?.hint ?? "<chat id>" },
+    ...(channel.resolver?.resolveTargets && {
+      resolver: { resolveTargets: async (cfg, accountId, { inputs, kind }) => (await own(() => channel.resolver?.resolveTargets?.({ cfg, accountId, inputs: [...inputs], kind, runtime: runtimeEnv(deps.log, channel.id) }))) ?? [] },
+    }),
     ...(channel.actions?.handleAction && {
       actions: {
         listActions: (cfg: OpenClawConfig) => own(() => channel.actions?.listActions?.({ cfg })) ?? [],
@@ -131,6 +134,15 @@ function setupOf({ setup }: ForeignChannel, own: <T>(work: () => T) => T): Pick<
   };
 }
 
+/** What the reference calls a runtime environment: two lines of output, and an end that is refused. */
+const runtimeEnv = (log: Logger, who: string): { log(text: unknown): void; error(text: unknown): void; exit(code: number): never } => ({
+  log: (text) => log.info(String(text)),
+  error: (text) => log.error(String(text)),
+  exit(code) {
+    throw new Error(`exit(${code}) asked for by channel ${who}`);
+  },
+});
+
 /** Its promise lives as long as the account; when it ends although nobody stopped it, the manager starts it anew. */
 async function runAccount({ config, gateway }: ForeignChannel, ctx: ChannelAccountContext<ForeignAccount>, { pluginId, log }: ForeignChannelDeps): Promise<void> {
   const { accountId, signal } = ctx;
@@ -140,12 +152,7 @@ async function runAccount({ config, gateway }: ForeignChannel, ctx: ChannelAccou
   const say = (level: "debug" | "info" | "warn" | "error") => (text: unknown): void => ctx.log[level](String(text));
   const foreign = {
     cfg: ctx.cfg(), accountId, account, abortSignal: signal,
-    runtime: {
-      log: say("info"), error: say("error"),
-      exit(code: number): never {
-        throw new Error(`exit(${code}) asked for by channel ${accountId}`);
-      },
-    },
+    runtime: runtimeEnv(ctx.log, accountId),
     log: { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") },
     getStatus: () => status,
     setStatus(patch: Partial<ChannelAccountSnapshot>) {

@@ -1,3 +1,4 @@
+import type { ResolvedTarget } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 
 /** The parts that we read of a channel in the shape of spec plugin-sdk §12; everything else is passed over. */
@@ -45,6 +46,7 @@ export interface ForeignChannel {
   readonly streaming?: { readonly blockStreamingCoalesceDefaults?: { readonly minChars: number; readonly idleMs: number } };
   readonly threading?: { resolveReplyToMode?(params: object): string; readonly allowExplicitReplyTagsWhenOff?: boolean };
   readonly messaging?: { normalizeTarget?(raw: string): string | undefined; readonly targetResolver?: { readonly hint?: string } };
+  readonly resolver?: { resolveTargets?(params: object): Promise<readonly ResolvedTarget[]> | readonly ResolvedTarget[] };
   readonly actions?: { listActions?(params: { readonly cfg: OpenClawConfig }): readonly string[]; handleAction?(ctx: object): unknown };
   readonly mentions?: { stripMentions?(params: object): string };
   readonly agentPrompt?: { messageToolHints?(params: { readonly cfg: OpenClawConfig }): readonly string[] };

@@ -20,6 +20,11 @@ export function answer(platform: Platform, call: Recorded): Answer {
   const app = platform.tokens.get(String(call.headers["authorization"] ?? "").replace(/^Bearer /, ""));
   if (app === undefined) return refuse(99991663, "Invalid access token for authorization. Please make a test attempt again");
   if (call.path === "/open-apis/bot/v3/info") return { status: 200, body: { code: 0, msg: "ok", bot: { open_id: botOpenId(app), app_name: "Claw" } } };
+  if (call.path === "/open-apis/contact/v3/users/batch_get_id") {
+    const emails = Array.isArray(body["emails"]) ? body["emails"].map(String) : [];
+    const found = emails.map((email) => ({ email, user_id: [...platform.users].find(([, name]) => `${name.toLowerCase()}@example.com` === email)?.[0] }));
+    return call.method !== "POST" || emails.length > 50 ? refuse(99992402, "field validation failed") : ok({ user_list: found });
+  }
   if (call.path.startsWith("/open-apis/contact/v3/users/")) {
     const name = platform.users.get(call.path.split("/").at(-1) ?? "");
     return name === undefined || call.query.get("user_id_type") !== "open_id" ? refuse(41050, "no user authority error") : ok({ user: { name, open_id: call.path.split("/").at(-1) } });

@@ -1,4 +1,4 @@
-import type { EmbeddedPiRunResult, MediaUnderstanding } from "../agents/index.ts";
+import type { EmbeddedPiRunResult, LinkUnderstanding, MediaUnderstanding } from "../agents/index.ts";
 import type { ChannelPlugin, InboundMessage, InboundSystemEvent, MsgContext, ReceiveOutcome } from "../channels/contract/index.ts";
 import type { DeliveryResult, Inbox, InboxRow, PendingHistory, SystemEvents } from "../delivery/index.ts";
 import { sleep } from "../infra/backoff.ts";
@@ -38,6 +38,7 @@ export interface ConversationDeps extends TurnDeps {
   readonly version: string;
   /** Files of a message put into words. */
   readonly media: Pick<MediaUnderstanding, "understand">;
+  readonly links: LinkUnderstanding;
   /** A message has come in and may be looked at, before anything is done about it. */
   onReceived?(ctx: MsgContext): void;
 }

@@ -1,6 +1,7 @@
 import type { InboundForward, InboundMessage, MsgContext } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { formatInboundEnvelope } from "./envelope.ts";
+import type { MessageWords } from "./media-words.ts";
 
 export interface ReceivedMedia {
   readonly path: string;
@@ -14,8 +15,8 @@ export interface FinalizeInput {
   readonly commandAuthorized: boolean;
   readonly wasMentioned: boolean;
   readonly media: readonly ReceivedMedia[];
-  /** What was said in the message's recordings. */
-  readonly transcript?: string | undefined;
+  /** What its files and links say. */
+  readonly words?: Pick<MessageWords, "understood" | "links"> | undefined;
   readonly previousAtMs?: number | undefined;
   readonly parentSessionKey?: string | undefined;
   readonly isNewSession?: boolean | undefined;
@@ -54,7 +55,7 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
   };
   const args = /^\s*\/[^\s:]+(?:\s*:\s*|\s+)(\S[\s\S]*)$/.exec(lf(message.text))?.[1];
   if (args !== undefined) ctx.CommandArgs = args.trimEnd();
-  if (input.transcript !== undefined) ctx.Transcript = input.transcript;
+  if (input.words) assignWords(ctx, input.words);
   if (ids.length > 1) Object.assign(ctx, { MessageSids: ids, MessageSidFirst: ids[0], MessageSidLast: ids.at(-1) });
   if (input.ownerAllowFrom) ctx.OwnerAllowFrom = [...input.ownerAllowFrom];
   if (input.gatewayScopes) ctx.GatewayClientScopes = [...input.gatewayScopes];
@@ -82,6 +83,15 @@ export function finalizeInboundContext(cfg: OpenClawConfig, input: FinalizeInput
     ctx.MediaType = ctx.MediaTypes[0];
   }
   return ctx;
+}
+
+/** Source: spec agent-pipeline §1.1 (Media). */
+function assignWords(ctx: MsgContext, { understood, links }: Pick<MessageWords, "understood" | "links">): void {
+  if (links.length > 0) ctx.LinkUnderstanding = [...links];
+  if (!understood) return;
+  if (understood.transcript !== undefined) ctx.Transcript = understood.transcript;
+  if (understood.outcomes.length > 0) ctx.MediaUnderstanding = understood.outcomes.map(({ capability, index, text, by }) => ({ kind: capability === "audio" ? "audio.transcription" : `${capability}.description`, attachmentIndex: index, text, provider: by }));
+  if (understood.decisions.length > 0) ctx.MediaUnderstandingDecisions = [...understood.decisions];
 }
 
 function assignForward(ctx: MsgContext, prefix: "Forwarded" | "ReplyToForwarded", forward: InboundForward): void {

@@ -1,5 +1,16 @@
 import type { UnderstoodMedia } from "../agents/index.ts";
 import type { InboundMessage } from "../channels/contract/index.ts";
+import type { ReceivedMedia } from "./inbound-context.ts";
+
+/** A message with what its files and links say. */
+export interface MessageWords {
+  readonly message: InboundMessage;
+  /** Files that are still to be shown as files. */
+  readonly media: readonly ReceivedMedia[];
+  readonly understood?: UnderstoodMedia | undefined;
+  /** A block for each link that was read. */
+  readonly links: readonly string[];
+}
 
 const TITLES = { audio: ["Audio", "Transcript"], image: ["Image", "Description"], video: ["Video", "Description"] } as const;
 
@@ -23,4 +34,9 @@ export function withMediaWords(message: InboundMessage, { outcomes, fileBlocks, 
   const [only] = sections;
   const body = sections.length === 1 && only ? [only.head, ...userText, only.tail].join("\n") : [...(sections.length === 0 ? [said] : userText), ...sections.map(({ head, tail }) => `${head}\n${tail}`)].join("\n\n");
   return { ...message, text: message.text.trim() === "" && transcript !== undefined ? transcript : message.text, agentText: [body, ...fileBlocks].filter((part) => part.trim() !== "").join("\n\n") };
+}
+
+/** The message, and below it what its links say. */
+export function withLinkWords(message: InboundMessage, links: readonly string[]): InboundMessage {
+  return links.length === 0 ? message : { ...message, agentText: [message.agentText ?? message.text, ...links].join("\n\n") };
 }

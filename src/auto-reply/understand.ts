@@ -1,4 +1,4 @@
-import type { AgentRuntime, MediaUnderstanding, ThinkLevel } from "../agents/index.ts";
+import type { AgentRuntime, LinkUnderstanding, MediaUnderstanding, ThinkLevel } from "../agents/index.ts";
 import type { ChannelPlugin, InboundMessage, MsgContext } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Inbox, InboxRow } from "../delivery/index.ts";
@@ -10,7 +10,7 @@ import { isAbortRequest } from "./abort-words.ts";
 import { channelSection } from "./channel-section.ts";
 import type { CommandOutcome, CommandScope } from "./commands/run.ts";
 import { finalizeInboundContext, type FinalizeInput, type ReceivedMedia } from "./inbound-context.ts";
-import { withMediaWords } from "./media-words.ts";
+import { type MessageWords, withLinkWords, withMediaWords } from "./media-words.ts";
 import { mergeRows, replyRoute, weakest } from "./inbox-rows.ts";
 import type { Prepared } from "./prepared.ts";
 import { acknowledge } from "./reply/ack-reaction.ts";
@@ -38,13 +38,14 @@ export interface UnderstandDeps {
   /** Ends all that the session has given away; how many were running. */
   readonly stopSubagents: (sessionKey: string) => Promise<number>;
   submit(sessionKey: string, item: Prepared): void;
-  /** Files of a message put into words. */
+  /** Files and links of a message put into words. */
   readonly media: Pick<MediaUnderstanding, "understand">;
+  readonly links: LinkUnderstanding;
   /** A message has come in and may be looked at, before anything is done about it. */
   onReceived?(ctx: MsgContext): void;
 }
 
-/** ms for all files of a message; later ones of the chat wait for them. */
+/** ms for all files, and then for all links, of a message; later ones of the chat wait for them. */
 const MEDIA_LIMIT_MS = 180_000;
 const EXPIRED_NOTICE = { daily: "🧹 A new conversation was started (new day).", idle: "🧹 A new conversation was started (long silence)." } as const;
 
@@ -82,8 +83,9 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     if (!/[/!]/.test(written.text) && (await isQuiet())) return endUnanswered();
     const { media: files, problem } = await mediaOf(written, last);
     if (problem) await answers.tell(rows, problem);
-    const { message, media, transcript } = await wordsOf(written, files, { sessionKey, agentId, entry: started.entry });
-    const base = prepare(rows, message, sessionKey, { agentId, media, transcript, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
+    const words = await wordsOf(written, files, { sessionKey, agentId, entry: started.entry });
+    const { message, media } = words;
+    const base = prepare(rows, message, sessionKey, { agentId, media, words, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
     deps.onReceived?.(base.ctx);
     const command = await deps.runCommand(rows, base.ctx, { sessionKey, agentId, entry: started.entry, authority, isGroup: message.chat.type !== "direct" });
     const expired = started.expired && EXPIRED_NOTICE[started.expired];
@@ -99,7 +101,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       return;
     }
     deps.submit(sessionKey, {
-      ...base, body: bodyAfterCommands(message, base.body, command.body), notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints, status: acknowledgeItem(cfg, base),
+      ...base, body: bodyAfterCommands(written, message.text, base.body, command.body), notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints, status: acknowledgeItem(cfg, base),
     });
   }
 
@@ -123,13 +125,15 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
   const mediaOf = async (message: InboundMessage, row: InboxRow): Promise<{ media: ReceivedMedia[]; problem: string | undefined }> =>
     row.client ? { media: [...(row.client.attachments ?? [])], problem: undefined } : deps.downloadMedia(message);
 
-  async function wordsOf(message: InboundMessage, files: readonly ReceivedMedia[], session: { readonly sessionKey: string; readonly agentId: string; readonly entry: Readonly<SessionEntry> }): Promise<{ message: InboundMessage; media: readonly ReceivedMedia[]; transcript: string | undefined }> {
-    if (files.length === 0) return { message, media: files, transcript: undefined };
+  /** What is in the message's files and behind its links. */
+  async function wordsOf(written: InboundMessage, files: readonly ReceivedMedia[], session: { readonly sessionKey: string; readonly agentId: string; readonly entry: Readonly<SessionEntry> }): Promise<MessageWords> {
     const { agentId, sessionKey, entry } = session;
+    const place = { channel: written.channel, chatType: written.chat.type, sessionKey };
+    const links = await deps.links.understand(written.text, place, AbortSignal.timeout(MEDIA_LIMIT_MS));
+    if (files.length === 0) return { message: withLinkWords(written, links), media: files, links };
     const model = entry.providerOverride && entry.modelOverride ? { provider: entry.providerOverride, modelId: entry.modelOverride } : (await deps.agents.models.selectDefault(agentId)).ref;
-    const place = { channel: message.channel, chatType: message.chat.type, sessionKey };
     const understood = await deps.media.understand(files, place, { agentId, model, signal: AbortSignal.timeout(MEDIA_LIMIT_MS) });
-    return { message: withMediaWords(message, understood), media: files.filter((_file, index) => !understood.replaced.has(index)), transcript: understood.transcript };
+    return { message: withLinkWords(withMediaWords(written, understood), links), media: files.filter((_file, index) => !understood.replaced.has(index)), understood, links };
   }
 
   function prepare(rows: readonly InboxRow[], message: InboundMessage, sessionKey: string, known: Parameters<PrepareRow>[3]): Prepared {
@@ -139,7 +143,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const authority = weakest(rows);
     const plugin = client ? undefined : deps.channel(message.channel);
     const ctx = finalizeInboundContext(cfg, {
-      message, sessionKey, commandAuthorized: authority.commandAuthorized, wasMentioned: rows.some((row) => row.wasMentioned), media: known.media, transcript: known.transcript,
+      message, sessionKey, commandAuthorized: authority.commandAuthorized, wasMentioned: rows.some((row) => row.wasMentioned), media: known.media, words: known.words,
       parentSessionKey: known.parentSessionKey, isNewSession: known.isNewSession, previousAtMs: known.previousAtMs, ownerAllowFrom: client ? undefined : deps.ownerIds(message.channel, message.accountId), gatewayScopes: authority.scopes,
     });
     return {
@@ -156,15 +160,18 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
   return { handle, prepare };
 }
 
-/** What is left after directives, in the frame that the channel put around the message. */
-function bodyAfterCommands({ text, agentText }: InboundMessage, whole: string, rest: string): string {
+/** What is left after directives, in the frame that the channel put around `text` and with the words found for the message. */
+function bodyAfterCommands(written: InboundMessage, text: string, whole: string, rest: string): string {
   if (rest === text) return whole;
-  const at = agentText === undefined || text === "" ? -1 : agentText.lastIndexOf(text);
-  return agentText === undefined || at < 0 ? rest : agentText.slice(0, at) + rest + agentText.slice(at + text.length);
+  const framed = written.agentText ?? written.text;
+  const outer = framed === "" ? 0 : whole.indexOf(framed);
+  const inner = text === "" ? -1 : (framed === "" ? whole : framed).lastIndexOf(text);
+  const at = outer + inner;
+  return outer < 0 || inner < 0 ? rest : whole.slice(0, at) + rest + whole.slice(at + text.length);
 }
 
 /** What a turn needs to know of rows, before commands have looked at them. */
 export type PrepareRow = (
   rows: readonly InboxRow[], message: InboundMessage, sessionKey: string,
-  known: { readonly agentId: string; readonly media: readonly ReceivedMedia[] } & Pick<FinalizeInput, "parentSessionKey" | "isNewSession" | "previousAtMs" | "transcript">,
+  known: { readonly agentId: string; readonly media: readonly ReceivedMedia[] } & Pick<FinalizeInput, "parentSessionKey" | "isNewSession" | "previousAtMs" | "words">,
 ) => Prepared;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { createAgentRuntime, createMcpService, createMediaUnderstanding, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
+import { createAgentRuntime, createLinkUnderstanding, createMcpService, createMediaUnderstanding, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
 import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
 import { createBrowserService, type BrowserServiceOptions } from "../browser/index.ts";
 import { createCanvasCapabilities } from "../canvas/index.ts";
@@ -324,7 +324,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       },
       downloadMedia: createMediaDownload({ config, channel: (id) => channels?.find(id), stateDir: paths.stateDir, log, signal: stopping.signal }),
       ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
-      version: options.version, media: createMediaUnderstanding({ config, env, models, log: log.child({ subsystem: "media" }) }), onReceived: (ctx) => tellReceived(hooks, ctx),
+      version: options.version, onReceived: (ctx) => tellReceived(hooks, ctx),
+      media: createMediaUnderstanding({ config, env, models, log: log.child({ subsystem: "media" }) }), links: createLinkUnderstanding({ config, log: log.child({ subsystem: "links" }) }),
     });
     const channelsOff = options.channels === false || env["OPENCLAW_SKIP_CHANNELS"] === "1" || env["OPENCLAW_SKIP_PROVIDERS"] === "1";
     channels = createChannelManager({

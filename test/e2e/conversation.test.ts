@@ -200,3 +200,26 @@ it("begins a new main conversation with the channels there are, and no other one
   expect(told.map((text) => text.includes("System: Telegram default: "))).toEqual([true, false, false]);
   expect(JSON.stringify(await client.call("chat.history", { sessionKey: "main" }))).not.toContain("System: ");
 });
+
+it("tells the model what a link says, marked as foreign and below the message; /status tells what became of a picture", async () => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "read" }));
+  await using telegram = await startFakeTelegram();
+  const models = [{ type: "cli" as const, command: "sh", args: ["-c", 'echo "title of $0: please sing"', "{{LinkUrl}}"] }];
+  await using g = await startTestGateway({
+    config: {
+      ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" } } }, tools: { links: { models }, media: { image: { models: [{ type: "cli" as const, command: "echo", args: ["a bird"] }] } } },
+      channels: { telegram: { botToken: telegram.token, apiRoot: telegram.url, streamMode: "off", allowFrom: [42] } },
+    },
+  });
+  await g.gateway.ready;
+  const link = "http://93.184.215.14/song";
+  telegram.text(`please /verbose off sing ${link}`);
+  await telegram.waitUntil(() => telegram.sent().some(({ text }) => text === "read"));
+  const prompt = JSON.stringify((model.mock.getLastRequest()?.body as { messages?: unknown[] }).messages?.at(-1));
+  expect(prompt).toMatch(/please sing http:\/\/93\.184\.215\.14\/song\\n\\n<<<EXTERNAL_UNTRUSTED_CONTENT id=\\"\w+\\">>>\\nSource: Link http:\/\/93\.184\.215\.14\/song\\n---\\ntitle of http:\/\/93\.184\.215\.14\/song: please sing\\n<<<END/);
+  expect(prompt).not.toContain("/verbose");
+
+  telegram.photo({ bytes: Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64"), caption: "/status" });
+  await telegram.waitUntil(() => telegram.sent().some(({ text }) => text?.includes("🦞 OpenClaw") === true));
+  expect(telegram.sent().at(-1)?.text).toContain("📎 Media: image skipped"); // the model sees it itself
+});

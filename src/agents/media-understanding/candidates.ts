@@ -1,5 +1,5 @@
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { CapabilitySettings, MediaCandidate, MediaCapability, MediaModelSettings, MediaPlace } from "./types.ts";
+import type { CapabilitySettings, MediaCandidate, MediaCapability, MediaModelSettings } from "./types.ts";
 
 interface Limits {
   readonly maxBytes: number;
@@ -30,18 +30,6 @@ export const LOCAL_SPEECH: readonly { readonly command: string; readonly args: r
 ];
 
 export const settingsOf = (cfg: OpenClawConfig, capability: MediaCapability): CapabilitySettings | undefined => cfg.tools?.media?.[capability];
-
-/** The first rule that matches decides. Source: `tools.media.<kind>.scope`. */
-export function isInScope(settings: CapabilitySettings | undefined, { channel, chatType, sessionKey }: MediaPlace): boolean {
-  const { scope } = settings ?? {};
-  const kind = chatType === "dm" ? "direct" : chatType;
-  const rule = scope?.rules?.find(({ match = {} }) => {
-    const wanted = match.chatType === "dm" ? "direct" : match.chatType;
-    return (match.channel === undefined || match.channel === channel) && (wanted === undefined || wanted === kind) &&
-      (match.keyPrefix === undefined || sessionKey.replace(/^agent:[^:]+:/, "").startsWith(match.keyPrefix)) && (match.rawKeyPrefix === undefined || sessionKey.startsWith(match.rawKeyPrefix));
-  });
-  return (rule?.action ?? scope?.default ?? "allow") === "allow";
-}
 
 /** What the configuration names; undefined when it names nothing. */
 export function configuredCandidates(cfg: OpenClawConfig, capability: MediaCapability): MediaCandidate[] | undefined {

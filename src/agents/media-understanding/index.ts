@@ -1,1 +1,2 @@
+export type { MediaDecision } from "./types.ts";
 export { createMediaUnderstanding, type MediaUnderstanding, type UnderstoodMedia } from "./understand.ts";

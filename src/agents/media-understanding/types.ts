@@ -13,13 +13,6 @@ export interface ReceivedFile {
   readonly fileName?: string | undefined;
 }
 
-/** Where a message was said; rules of `scope` look at it. */
-export interface MediaPlace {
-  readonly channel: string;
-  readonly chatType: string;
-  readonly sessionKey: string;
-}
-
 /** Who turns a file into words, with all settings that count for it. */
 export interface MediaCandidate {
   readonly kind: "provider" | "cli";
@@ -44,4 +37,12 @@ export interface MediaOutcome {
   readonly index: number;
   readonly text: string;
   readonly by: string;
+}
+
+/** What was decided about the attachments of one kind. */
+export interface MediaDecision {
+  readonly capability: MediaCapability;
+  /** `skipped`: the model sees pictures itself, or nobody here can do it. */
+  readonly outcome: "success" | "failed" | "skipped" | "disabled" | "scope-deny";
+  readonly by?: string | undefined;
 }

@@ -30,7 +30,7 @@ it("speech is written down by the configured service, the next one when the firs
   const models = [{ provider: "groq", baseUrl: `${server.url}/first` }, { provider: "openai", baseUrl: `${server.url}/second`, language: "en" }];
   const voice = await file("a.ogg", "audio/ogg");
   const result = await understand({ tools: { media: { audio: { models } } } }, [voice, await file("b.ogg", "audio/ogg")], { GROQ_API_KEY: "g", OPENAI_API_KEY: "o" });
-  expect(result).toEqual({ outcomes: [{ capability: "audio", index: 0, by: "openai/gpt-4o-mini-transcribe", text: "Buy milk." }], fileBlocks: [], replaced: new Set([0]), transcript: "Buy milk." });
+  expect(result).toEqual({ outcomes: [{ capability: "audio", index: 0, by: "openai/gpt-4o-mini-transcribe", text: "Buy milk." }], decisions: [{ capability: "audio", outcome: "success", by: "openai/gpt-4o-mini-transcribe" }], fileBlocks: [], replaced: new Set([0]), transcript: "Buy milk." });
   expect(server.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([["/first/audio/transcriptions", "Bearer g"], ["/second/audio/transcriptions", "Bearer o"]]);
   expect(server.requests[1]?.body).toMatch(/filename="a\.ogg"[\s\S]*name="language"\r\n\r\nen\r\n/);
 });

@@ -4,18 +4,21 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import type { Logger } from "../../infra/log.ts";
 import { truncateText } from "../../infra/text/index.ts";
+import { isInScope, type MessagePlace } from "../message-scope.ts";
 import type { ModelRef, ModelService } from "../models/types.ts";
 import { loadPi } from "../pi.ts";
 import { askAboutImages, toImageContent } from "../tools/media/ask-about-images.ts";
-import { AUTO_MODELS, chooseAttachments, configuredCandidates, isInScope, LOCAL_SPEECH, settingsOf, toCandidate } from "./candidates.ts";
+import { AUTO_MODELS, chooseAttachments, configuredCandidates, LOCAL_SPEECH, settingsOf, toCandidate } from "./candidates.ts";
 import { isInstalled, runMediaCommand } from "./command.ts";
 import { fileBlock, isPdf, isTextFile, MAX_FILE_BYTES } from "./files.ts";
 import { transcribe } from "./transcribe.ts";
-import type { MediaCandidate, MediaCapability, MediaOutcome, MediaPlace, ReceivedFile } from "./types.ts";
+import type { MediaCandidate, MediaCapability, MediaDecision, MediaOutcome, ReceivedFile } from "./types.ts";
 
 /** Files of a message, put into words. */
 export interface UnderstoodMedia {
   readonly outcomes: readonly MediaOutcome[];
+  /** One for each kind of attachment that came. */
+  readonly decisions: readonly MediaDecision[];
   /** Text files and PDFs as blocks. */
   readonly fileBlocks: readonly string[];
   /** Attachments that need no note any more: their words are there. */
@@ -34,10 +37,10 @@ export interface MediaUnderstandingDeps {
 
 export interface MediaUnderstanding {
   /** Never rejects: a file that nobody can read stays a file. `model` is the one that will answer. */
-  understand(files: readonly ReceivedFile[], place: MediaPlace, run: { readonly agentId: string; readonly model: ModelRef; readonly signal: AbortSignal }): Promise<UnderstoodMedia>;
+  understand(files: readonly ReceivedFile[], place: MessagePlace, run: { readonly agentId: string; readonly model: ModelRef; readonly signal: AbortSignal }): Promise<UnderstoodMedia>;
 }
 
-const NOTHING: UnderstoodMedia = { outcomes: [], fileBlocks: [], replaced: new Set(), transcript: undefined };
+const NOTHING: UnderstoodMedia = { outcomes: [], decisions: [], fileBlocks: [], replaced: new Set(), transcript: undefined };
 const DEFAULT_IMAGE_SIDE_PX = 1200;
 
 /** Speech becomes text, pictures are described for a model that cannot see, text files are read. Source: spec tools-and-automation-part2 §10. */
@@ -48,27 +51,42 @@ export function createMediaUnderstanding(deps: MediaUnderstandingDeps): MediaUnd
   type Run = Parameters<MediaUnderstanding["understand"]>[2];
   interface Item extends ReceivedFile { readonly index: number }
 
-  async function understand(files: readonly ReceivedFile[], place: MediaPlace, run: Run): Promise<UnderstoodMedia> {
+  async function understand(files: readonly ReceivedFile[], place: MessagePlace, run: Run): Promise<UnderstoodMedia> {
     if (files.length === 0) return NOTHING;
     const cfg = config();
     const items = files.map((file, index): Item => ({ ...file, index }));
     const of = (family: MediaCapability): Item[] => items.filter(({ mimeType }) => mimeType.startsWith(`${family}/`));
     const work: (() => Promise<MediaOutcome | undefined>)[] = [];
+    const planned: { readonly capability: MediaCapability; readonly passedOver: MediaDecision["outcome"] | undefined }[] = [];
     for (const capability of ["audio", "image", "video"] as const) {
       const found = of(capability);
-      const settings = settingsOf(cfg, capability);
-      if (found.length === 0 || settings?.enabled === false || !isInScope(settings, place)) continue;
-      if (capability === "image" && (await canSee(run))) continue;
-      const candidates = configuredCandidates(cfg, capability) ?? (await autoCandidates(capability, run));
-      if (candidates.length > 0) for (const item of chooseAttachments(settings, found)) work.push(() => oneOf(capability, item, candidates, run));
+      if (found.length === 0) continue;
+      const plan = await planFor(capability, place, run);
+      planned.push({ capability, passedOver: typeof plan === "string" ? plan : undefined });
+      if (typeof plan !== "string") for (const item of chooseAttachments(settingsOf(cfg, capability), found)) work.push(() => oneOf(capability, item, plan, run));
     }
     const outcomes = (await inParallel(work, cfg.tools?.media?.concurrency ?? 2)).filter((outcome) => outcome !== undefined);
+    const decisions = planned.map(({ capability, passedOver }): MediaDecision => {
+      const by = outcomes.find((outcome) => outcome.capability === capability)?.by;
+      return { capability, outcome: passedOver ?? (by === undefined ? "failed" : "success"), ...(by !== undefined && { by }) };
+    });
     const blocks = await Promise.all(items.filter((item) => isPdf(item) || isTextFile(item)).map((item) => readBlock(item, run.signal)));
     const said = outcomes.filter(({ capability }) => capability === "audio").map(({ text }) => text);
     return {
-      outcomes, fileBlocks: blocks.flatMap((block) => block ?? []), replaced: new Set(outcomes.filter(({ capability }) => capability === "audio").map(({ index }) => index)),
+      outcomes, decisions, fileBlocks: blocks.flatMap((block) => block ?? []), replaced: new Set(outcomes.filter(({ capability }) => capability === "audio").map(({ index }) => index)),
       transcript: said.length > 0 ? said.join("\n") : undefined,
     };
+  }
+
+  /** Who is asked, or why nobody is. */
+  async function planFor(capability: MediaCapability, place: MessagePlace, run: Run): Promise<readonly MediaCandidate[] | "disabled" | "scope-deny" | "skipped"> {
+    const cfg = config();
+    const settings = settingsOf(cfg, capability);
+    if (settings?.enabled === false) return "disabled";
+    if (!isInScope(settings?.scope, place)) return "scope-deny";
+    if (capability === "image" && (await canSee(run))) return "skipped";
+    const candidates = configuredCandidates(cfg, capability) ?? (await autoCandidates(capability, run));
+    return candidates.length > 0 ? candidates : "skipped";
   }
 
   async function canSee({ model, agentId }: Run): Promise<boolean> {

@@ -24,7 +24,7 @@ export interface CommandServices {
   /** Of the last run, or of the one that this command's message would start. */
   promptReport(command: Pick<CommandContext, "sessionKey" | "ctx" | "authority">): Promise<SystemPromptReport>;
   /** The card of /status and of the session_status tool. */
-  statusText(sessionKey: string): Promise<string>;
+  statusText(sessionKey: string, media?: MsgContext["MediaUnderstandingDecisions"]): Promise<string>;
   queueDepth(sessionKey: string): number;
   /** Commands made of the agent's skills, as they are on disk now. */
   skillCommands(agentId: string): Promise<readonly CommandDefinition[]>;

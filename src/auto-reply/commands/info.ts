@@ -62,7 +62,7 @@ function commandPage(list: readonly CommandDefinition[], wanted: number): Comman
 
 export const status: CommandDefinition = {
   name: "status", aliases: [], description: "Model, tokens, context, settings", category: "status", acceptsArgs: false, native: true, inline: true,
-  run: async ({ services, sessionKey }) => reply(await services.statusText(sessionKey)),
+  run: async ({ services, sessionKey, ctx }) => reply(await services.statusText(sessionKey, ctx.MediaUnderstandingDecisions)),
 };
 
 export const whoami: CommandDefinition = {

@@ -87,7 +87,7 @@ export function createCommandServices(deps: CommandServicesDeps): CommandService
       }
       return outcome;
     },
-    statusText: (sessionKey) => buildStatusText(deps, services, sessionKey),
+    statusText: (sessionKey, media) => buildStatusText(deps, services, sessionKey, media),
     queueDepth: (sessionKey) => deps.conversation.queueDepth(sessionKey),
     pushSystemEvent: (sessionKey, text, contextKey) => deps.systemEvents.push(sessionKey, text, { contextKey }),
     elevatedRefusals: ({ ctx, agentId }) => elevatedRefusals(config(), agents.agent(agentId).config?.tools?.elevated, agentId, elevatedSender(ctx)),

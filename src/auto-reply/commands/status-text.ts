@@ -1,4 +1,5 @@
 import { formatModelRef, isSessionSandboxed, type ModelRef } from "../../agents/index.ts";
+import type { MsgContext } from "../../channels/contract/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import { sessionKeyKind } from "../../routing/index.ts";
 import type { SessionEntry } from "../../sessions/index.ts";
@@ -10,8 +11,10 @@ import type { CommandServices } from "./contract.ts";
 import type { CommandServicesDeps } from "./services.ts";
 import { readCalls, sumUsage } from "./usage-cost.ts";
 
-/** The lines of /status; a line with nothing to say is absent. Never a key. Source: spec agent-pipeline-output §8.4. */
-export async function buildStatusText(deps: CommandServicesDeps, services: CommandServices, sessionKey: string): Promise<string> {
+type MediaDecisions = MsgContext["MediaUnderstandingDecisions"];
+
+/** The lines of /status; a line with nothing to say is absent. Never a key. `media`: of the message that asks. Source: spec agent-pipeline-output §8.4. */
+export async function buildStatusText(deps: CommandServicesDeps, services: CommandServices, sessionKey: string, media?: MediaDecisions): Promise<string> {
   const cfg = deps.config();
   const entry = await deps.sessions.get(sessionKey);
   const agentId = deps.sessions.agentIdOf(sessionKey);
@@ -30,6 +33,7 @@ export async function buildStatusText(deps: CommandServicesDeps, services: Comma
     cacheLine(entry),
     contextLine(entry),
     `🧹 Compactions: ${entry?.compactionCount ?? 0}`,
+    mediaLine(media),
     `🧵 Session: ${sessionKey} • ${entry ? `updated ${formatElapsed(now - entry.updatedAt) ?? "0s"} ago` : "not begun"}`,
     subagentLine(deps, sessionKey),
     `⚙️ ${runtimeLine(deps, sessionKey, entry, thinking)}`,
@@ -39,6 +43,11 @@ export async function buildStatusText(deps: CommandServicesDeps, services: Comma
   ];
   return lines.filter(Boolean).join("\n");
 }
+
+const MEDIA_WORDS: Readonly<Record<string, string>> = { success: "ok", "scope-deny": "denied", disabled: "off" };
+
+const mediaLine = (decisions: MediaDecisions = []): string | undefined =>
+  decisions.length === 0 ? undefined : `📎 Media: ${decisions.map(({ capability, outcome, by }) => `${capability} ${MEDIA_WORDS[outcome] ?? outcome}${by === undefined ? "" : ` (${by})`}`).join(" · ")}`;
 
 const RECENT_SUBAGENTS_MS = 30 * 60_000;
 

@@ -79,8 +79,8 @@ export interface MsgContext {
   OutputBase?: string | undefined;
   Sticker?: unknown;
   MediaUnderstanding?: unknown[] | undefined;
-  MediaUnderstandingDecisions?: unknown[] | undefined;
-  LinkUnderstanding?: unknown[] | undefined;
+  MediaUnderstandingDecisions?: { readonly capability: string; readonly outcome: string; readonly by?: string | undefined }[] | undefined;
+  LinkUnderstanding?: string[] | undefined;
   LocationLat?: number | undefined;
   LocationLon?: number | undefined;
   LocationAccuracy?: number | undefined;

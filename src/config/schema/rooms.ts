@@ -39,7 +39,7 @@ const WITHOUT_EFFECT: readonly string[] = [
     `${agent}.timeFormat`, `${agent}.mediaMaxMb`,
   ]),
   "session.threadBindings",
-  "messages.tts", "messages.messagePrefix", "tools.links",
+  "messages.tts", "messages.messagePrefix",
   "tools.exec.node", "agents.list.*.tools.exec.node", "tools.message.crossContext.marker",
   "canvasHost.port", "gateway.nodes.browser", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", 

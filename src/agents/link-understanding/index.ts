@@ -1,0 +1,1 @@
+export { createLinkUnderstanding, type LinkUnderstanding } from "./understand.ts";

@@ -1,0 +1,72 @@
+import { lookup as dnsLookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { basename } from "node:path";
+import type { OpenClawConfig } from "../../config/index.ts";
+import { errorText } from "../../infra/errors.ts";
+import type { Logger } from "../../infra/log.ts";
+import { isPublicAddress } from "../../infra/public-address.ts";
+import { truncateText } from "../../infra/text/index.ts";
+import { wrapExternalContent } from "../../security/index.ts";
+import { isInScope, type MessagePlace } from "../message-scope.ts";
+import { fillPlaceholders, runProgram } from "../run-program.ts";
+import { findLinks } from "./find-links.ts";
+
+type LinkSettings = NonNullable<NonNullable<OpenClawConfig["tools"]>["links"]>;
+type LinkProgram = NonNullable<LinkSettings["models"]>[number];
+
+export interface LinkUnderstandingDeps {
+  readonly config: () => OpenClawConfig;
+  readonly log: Logger;
+  /** Addresses of a name. */
+  readonly lookup?: ((host: string) => Promise<readonly string[]>) | undefined;
+}
+
+export interface LinkUnderstanding {
+  /** What the configured programs say of the links in `text`, a marked block for each. Never rejects. */
+  understand(text: string, place: MessagePlace, signal: AbortSignal): Promise<string[]>;
+}
+
+const DEFAULT_MAX_LINKS = 3;
+const DEFAULT_TIMEOUT_SEC = 30;
+/** A page must not push the conversation out of the model's sight. */
+const MAX_CHARS = 20_000;
+
+/**
+ * Links of a message put into words by programs of `tools.links.models`, tried in order until one says something. Addresses
+ * outside the public internet are passed over; what a page says is marked as foreign. Source: spec
+ * tools-and-automation-part2 §10 (Links).
+ */
+export function createLinkUnderstanding({ config, log, lookup = lookupAll }: LinkUnderstandingDeps): LinkUnderstanding {
+  async function isPublic(link: string): Promise<boolean> {
+    const host = new URL(link).hostname.replace(/^\[|\]$/g, "");
+    const addresses = isIP(host) ? [host] : await lookup(host).catch(() => []);
+    return addresses.length > 0 && addresses.every(isPublicAddress);
+  }
+
+  async function wordsOf(link: string, programs: readonly LinkProgram[], settings: LinkSettings, signal: AbortSignal): Promise<string | undefined> {
+    for (const { command, args = [], timeoutSeconds = settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC } of programs) {
+      try {
+        const fill = fillPlaceholders({ LinkUrl: link });
+        const text = (await runProgram(command, args.map(fill), { timeoutMs: timeoutSeconds * 1000, signal })).trim();
+        if (text !== "") return wrapExternalContent({ source: `Link ${link}`, text: truncateText(text, MAX_CHARS) });
+      } catch (err) {
+        if (signal.aborted) return undefined;
+        log.warn("a link was not put into words", { host: new URL(link).hostname, by: basename(command), reason: errorText(err) });
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    async understand(text, place, signal) {
+      const settings = config().tools?.links;
+      const programs = settings?.models ?? [];
+      if (!settings || settings.enabled === false || programs.length === 0 || !isInScope(settings.scope, place)) return [];
+      const links = findLinks(text, settings.maxLinks ?? DEFAULT_MAX_LINKS);
+      const words = await Promise.all(links.map(async (link) => ((await isPublic(link)) ? wordsOf(link, programs, settings, signal) : undefined)));
+      return words.filter((entry) => entry !== undefined);
+    },
+  };
+}
+
+const lookupAll = async (host: string): Promise<string[]> => (await dnsLookup(host, { all: true })).map(({ address }) => address);

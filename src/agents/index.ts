@@ -4,6 +4,7 @@ export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
 export type { GatewayActions } from "./tools/gateway-tool.ts";
 export type { NodeActions } from "./tools/nodes/contract.ts";
 export type { AgentHookContext, AgentHooks, ModelChange, PromptChange } from "./hooks.ts";
+export { createProviderUsage, formatUsageWindows, type ProviderUsageService } from "./provider-usage/index.ts";
 export { createLinkUnderstanding, type LinkUnderstanding } from "./link-understanding/index.ts";
 export { createMediaUnderstanding, type MediaDecision, type MediaUnderstanding, type UnderstoodMedia } from "./media-understanding/index.ts";
 export type { AgentTool, ToolResult } from "./tools/contract.ts";

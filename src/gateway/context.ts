@@ -1,4 +1,4 @@
-import type { AgentRuntime, SubagentService } from "../agents/index.ts";
+import type { AgentRuntime, ProviderUsageService, SubagentService } from "../agents/index.ts";
 import type { Conversation, CommandRegistry } from "../auto-reply/index.ts";
 import type { ChannelManager } from "../channels/manager/index.ts";
 import type { ConfigSource, OpenClawConfig, StatePaths } from "../config/index.ts";
@@ -31,6 +31,7 @@ export interface GatewayContext {
   readonly logFile: () => string;
   readonly sessions: SessionService;
   readonly agents: AgentRuntime;
+  readonly providerUsage: ProviderUsageService;
   readonly conversation: Conversation;
   readonly commands: CommandRegistry;
   readonly channels: ChannelManager;

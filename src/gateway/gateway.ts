@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { createAgentRuntime, createLinkUnderstanding, createMcpService, createMediaUnderstanding, createModelService, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
+import { createAgentRuntime, createLinkUnderstanding, createMcpService, createMediaUnderstanding, createModelService, createProviderUsage, type AgentEvent, type AgentRuntime } from "../agents/index.ts";
 import { buildSkillCommands, builtInCommands, createCommandRegistry, createCommandServices, createConversation, nativeMenu, type ChatEvent, type Conversation } from "../auto-reply/index.ts";
 import { createBrowserService, type BrowserServiceOptions } from "../browser/index.ts";
 import { createCanvasCapabilities } from "../canvas/index.ts";
@@ -246,6 +246,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       config, env, stateDir: paths.stateDir, agentDir: (id) => resolveAgent(config(), id, roots).agentDir, clock, log: log.child({ subsystem: "models" }),
       probeLocalhost: env["OPENCLAW_SKIP_LOCAL_MODELS"] !== "1",
     });
+    const providerUsage = createProviderUsage({ models, clock });
     const outbox = hookOutbox(createOutbox({
       journal, clock, log: log.child({ subsystem: "delivery" }),
       send: (channel, message, sendOptions) => channels?.find(channel)?.outbound?.send(config(), message, sendOptions),
@@ -294,7 +295,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cleanups.push(() => agents.close());
     const services = (): ReturnType<typeof createCommandServices> =>
       createCommandServices({
-        config, source, overrides: configOverrides, agents, sessions, systemEvents, pairing, conversation, registry, clock, version: options.version, startedAt,
+        config, source, overrides: configOverrides, agents, providerUsage, sessions, systemEvents, pairing, conversation, registry, clock, version: options.version, startedAt,
         channel: (id) => channels?.find(id), ownerIds: (channel, accountId) => ownerIdsOf(config(), channels?.find(channel), accountId),
         subagents: () => subagents, decideApproval: execApprovals.decide,
         restart: async (sessionKey, deliveryContext) => (await context.restart.schedule({ kind: "restart", reason: "/restart", sessionKey, deliveryContext })).restart,
@@ -375,7 +376,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     let boundPort = wantedPort;
 
     const context: GatewayContext = {
-      paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, conversation,
+      paths, config, source, clock, log, version: options.version, startedAt, port: () => boundPort, logFile: () => fileSink.currentFile(), sessions, agents, providerUsage, conversation,
       commands: registry, channels: manager, pairing, devices, presence, outbox, history, systemEvents, heartbeats, cron, subagents, execApprovals, nodes, nodePairing, plugins: plugins.service, health, idempotency: createIdempotencyCache(clock), fetch, ws: () => ws,
       restart: createRestartService({
         stateDir: paths.stateDir, clock, log, startedAt, isIdle: () => agents.runs.all().length === 0, perform: (reason) => restarts.emit(reason),

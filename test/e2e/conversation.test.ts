@@ -215,7 +215,7 @@ it("tells the model what a link says, marked as foreign and below the message; /
   const link = "http://93.184.215.14/song";
   telegram.text(`please /verbose off sing ${link}`);
   await telegram.waitUntil(() => telegram.sent().some(({ text }) => text === "read"));
-  const prompt = JSON.stringify((model.mock.getLastRequest()?.body as { messages?: unknown[] }).messages?.at(-1));
+  const prompt = JSON.stringify((model.mock.getRequests().at(-1)?.body as { messages?: unknown[] } | undefined)?.messages?.at(-1));
   expect(prompt).toMatch(/please sing http:\/\/93\.184\.215\.14\/song\\n\\n<<<EXTERNAL_UNTRUSTED_CONTENT id=\\"\w+\\">>>\\nSource: Link http:\/\/93\.184\.215\.14\/song\\n---\\ntitle of http:\/\/93\.184\.215\.14\/song: please sing\\n<<<END/);
   expect(prompt).not.toContain("/verbose");
 

@@ -120,6 +120,7 @@ it("shows models, agents, tools, skills, commands and the log", async () => {
   expect(models.models[0]).toMatchObject({ id: "gpt-mock", provider: "mock" });
   expect(await client.call("agents.list")).toMatchObject({ defaultId: "main" });
   expect(JSON.stringify(await client.call("tools.catalog"))).toContain('"exec"');
+  expect(await client.call("usage.status")).toMatchObject({ updatedAt: expect.any(Number) as number, providers: [] });
   expect(JSON.stringify(await client.call("skills.status"))).toContain("openclaw-setup");
   expect(JSON.stringify(await client.call("commands.list"))).toContain('"whoami"');
   const logs = await client.call<{ lines: string[]; cursor: number }>("logs.tail", { limit: 50 });

@@ -24,7 +24,7 @@ import { configuredAliases, normalizeRef, profileCuts, resolveAliases, sameRef, 
 import { requestHeaders } from "./request-headers.ts";
 import { configuredTargets, fallbackTexts, firstConfigured, firstWithKey, localOrOffline, primaryText } from "./select-default.ts";
 import { defaultThinkingOf, thinkingLevelsOf } from "./thinking.ts";
-import { formatModelRef, ModelError, type FailoverReason, type ModelChoice, type ModelRef, type ModelRow, type ModelService, type PreparedModel, type PrepareOptions, type RefParse } from "./types.ts";
+import { formatModelRef, ModelError, type Credential, type FailoverReason, type ModelChoice, type ModelRef, type ModelRow, type ModelService, type PreparedModel, type PrepareOptions, type RefParse } from "./types.ts";
 
 export interface ModelServiceOptions {
   readonly config: () => OpenClawConfig;
@@ -319,6 +319,17 @@ export function createModelService(options: ModelServiceOptions): ModelService {
   }
 
   /** What depends on the key: addresses that hold account ids, tokens that must be exchanged. */
+  async function credential(provider: string, agentId: string, profileId?: string): Promise<Credential | undefined> {
+    const providerConfig = providerConfigOf(provider);
+    const request = { provider, modelId: "", agentId, pinned: profileId, preferred: undefined, after: undefined, asFallback: true, providerConfig, baseUrl: providerConfig?.baseUrl ?? "" };
+    try {
+      return await resolveKey(request, { profiles, env, now: () => clock.now(), lastProbes });
+    } catch (err) {
+      if (err instanceof ModelError) return undefined;
+      throw err;
+    }
+  }
+
   async function finish(found: Model<Api>, key: ResolvedKey, contextTokens: number): Promise<{ model: Model<Api>; apiKey: string | undefined }> {
     const model: Model<Api> = { ...found, contextWindow: contextTokens, maxTokens: Math.min(found.maxTokens, contextTokens) };
     if (found.provider === "github-copilot" && key.apiKey !== undefined && key.authMode !== "oauth" && !isLoopbackUrl(found.baseUrl)) {
@@ -371,16 +382,8 @@ export function createModelService(options: ModelServiceOptions): ModelService {
       const chain = [...(foreign ? [] : listed), ...(primaryModel ? [primaryModel] : [])];
       return chain.filter((ref, index) => !sameRef(ref, selected) && chain.findIndex((other) => sameRef(other, ref)) === index);
     },
-    async apiKey(provider, agentId, profileId) {
-      const providerConfig = providerConfigOf(provider);
-      const request = { provider, modelId: "", agentId, pinned: profileId, preferred: undefined, after: undefined, asFallback: true, providerConfig, baseUrl: providerConfig?.baseUrl ?? "" };
-      try {
-        return (await resolveKey(request, { profiles, env, now: () => clock.now(), lastProbes })).apiKey;
-      } catch (err) {
-        if (err instanceof ModelError) return undefined;
-        throw err;
-      }
-    },
+    apiKey: async (provider, agentId, profileId) => (await credential(provider, agentId, profileId))?.apiKey,
+    credential,
     async nextProfile(prepared, agentId, tried) {
       if (prepared.profileId === undefined) return undefined;
       const candidates = await profileCandidates(profiles, agentId, prepared.ref.provider, prepared.ref.modelId);

@@ -12,6 +12,12 @@ export function formatModelRef(ref: ModelRef): string {
 
 export type AuthMode = "api-key" | "oauth" | "token" | "aws-sdk" | "none";
 
+/** What a provider is asked with. */
+export interface Credential {
+  readonly authMode: AuthMode;
+  readonly apiKey: string | undefined;
+}
+
 export type ModelSource = "session" | "agent" | "defaults" | "providers" | "environment" | "profile" | "localhost" | "offline";
 
 export interface ModelChoice {
@@ -85,6 +91,8 @@ export interface ModelService {
   prepare(ref: ModelRef, agentId: string, options?: PrepareOptions): Promise<PreparedModel>;
   /** A provider's key for services that are no chat model (speech, say); undefined when there is none. */
   apiKey(provider: string, agentId: string, profileId?: string): Promise<string | undefined>;
+  /** The same with how it was got. */
+  credential(provider: string, agentId: string, profileId?: string): Promise<Credential | undefined>;
   /** Further usable profiles of the same provider, after `failed`. */
   nextProfile(prepared: PreparedModel, agentId: string, tried: ReadonlySet<string>): Promise<string | undefined>;
   reportSuccess(prepared: PreparedModel, agentId: string): Promise<void>;

@@ -1,4 +1,4 @@
-import type { AgentRuntime, ModelRef } from "../../agents/index.ts";
+import type { AgentRuntime, ModelRef, ProviderUsageService } from "../../agents/index.ts";
 import type { ChannelPlugin } from "../../channels/contract/index.ts";
 import type { ConfigOverrides, ConfigSource, OpenClawConfig } from "../../config/index.ts";
 import type { SystemEvents } from "../../delivery/index.ts";
@@ -23,6 +23,7 @@ export interface CommandServicesDeps {
   readonly source: ConfigSource;
   readonly overrides: ConfigOverrides;
   readonly agents: AgentRuntime;
+  readonly providerUsage: Pick<ProviderUsageService, "of">;
   readonly sessions: SessionService;
   readonly systemEvents: SystemEvents;
   readonly pairing: ChannelPairingStore;

@@ -1,4 +1,5 @@
-import { formatModelRef, isSessionSandboxed, type ModelRef } from "../../agents/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { formatModelRef, formatUsageWindows, isSessionSandboxed, type ModelRef } from "../../agents/index.ts";
 import type { MsgContext } from "../../channels/contract/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import { sessionKeyKind } from "../../routing/index.ts";
@@ -34,6 +35,7 @@ export async function buildStatusText(deps: CommandServicesDeps, services: Comma
     contextLine(entry),
     `🧹 Compactions: ${entry?.compactionCount ?? 0}`,
     mediaLine(media),
+    await usageLine(deps, ref.provider, agentId),
     `🧵 Session: ${sessionKey} • ${entry ? `updated ${formatElapsed(now - entry.updatedAt) ?? "0s"} ago` : "not begun"}`,
     subagentLine(deps, sessionKey),
     `⚙️ ${runtimeLine(deps, sessionKey, entry, thinking)}`,
@@ -48,6 +50,15 @@ const MEDIA_WORDS: Readonly<Record<string, string>> = { success: "ok", "scope-de
 
 const mediaLine = (decisions: MediaDecisions = []): string | undefined =>
   decisions.length === 0 ? undefined : `📎 Media: ${decisions.map(({ capability, outcome, by }) => `${capability} ${MEDIA_WORDS[outcome] ?? outcome}${by === undefined ? "" : ` (${by})`}`).join(" · ")}`;
+
+/** Nobody waits longer for it than this. */
+const USAGE_WAIT_MS = 3500;
+
+async function usageLine({ providerUsage, clock }: CommandServicesDeps, provider: string, agentId: string): Promise<string | undefined> {
+  const usage = await Promise.race([providerUsage.of(provider, agentId), sleep(USAGE_WAIT_MS, undefined, { ref: false })]);
+  const text = usage && formatUsageWindows(usage, clock.now());
+  return text && `📊 Usage: ${text}`;
+}
 
 const RECENT_SUBAGENTS_MS = 30 * 60_000;
 

@@ -17,6 +17,7 @@ interface StatusFlags {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly deep?: boolean;
+  readonly usage?: boolean;
   readonly verbose?: boolean;
   readonly timeout: number;
 }
@@ -25,7 +26,7 @@ export function defineStatus(command: Command, cli: Cli): void {
   command
     .option("--json", "print one JSON document")
     .option("--all", "everything, for a bug report")
-    .option("--usage", "accepted without effect")
+    .option("--usage", "what the providers' subscriptions have left")
     .option("--deep", "ask the channels' platforms too")
     .option("--timeout <ms>", "time limit in milliseconds", timeoutMs, 10_000)
     .option("--verbose", "more detail")
@@ -37,6 +38,7 @@ interface Live {
   readonly status: Fields;
   readonly health: Fields | undefined;
   readonly channels: Fields;
+  readonly usage: Fields | undefined;
   readonly latencyMs: number;
   readonly version: string;
 }
@@ -69,12 +71,13 @@ async function ask(cli: Cli, flags: StatusFlags, snapshot: ConfigSnapshot): Prom
   const latencyMs = Math.round(performance.now() - started);
   try {
     const limit = { timeoutMs: flags.timeout };
-    const [answer, health, channels] = await Promise.all([
+    const [answer, health, channels, usage] = await Promise.all([
       client.request("status", {}, limit),
       flags.deep ? client.request("health", { probe: true }, limit) : undefined,
       client.request("channels.status", flags.deep ? { probe: true } : {}, limit),
+      flags.usage ? client.request("usage.status", {}, limit) : undefined,
     ]);
-    return { status: fieldsOf(answer), health: health === undefined ? undefined : fieldsOf(health), channels: fieldsOf(channels), latencyMs, version: client.hello.server.version };
+    return { status: fieldsOf(answer), health: health === undefined ? undefined : fieldsOf(health), channels: fieldsOf(channels), usage: usage === undefined ? undefined : fieldsOf(usage), latencyMs, version: client.hello.server.version };
   } finally {
     client.close();
   }
@@ -102,6 +105,7 @@ async function toJson(cli: Cli, { snapshot, url, source, live, error }: Report, 
     agents: { defaultId: resolveDefaultAgentId(snapshot.config), agents },
     securityAudit: { ts: Date.now(), summary: { critical: 0, warn: findings.length, info: 0 }, findings },
     ...(live && flags.deep ? { health: live.health, channels: live.channels } : {}),
+    ...(live?.usage ? { usage: live.usage } : {}),
   };
 }
 
@@ -191,6 +195,19 @@ function printLive(cli: Cli, live: Live, flags: StatusFlags): void {
     });
     cli.print(renderTable([{ title: "Key", flexible: true }, { title: "Kind" }, { title: "Age" }, { title: "Model", flexible: true }, { title: "Tokens" }], cells, cli.columns));
   }
+  if (live.usage) printUsage(cli, live.usage);
   const delivery = fieldsOf(live.status["delivery"]);
   if ((numberOf(delivery["open"]) ?? 0) > 0) cli.print(`Messages on their way: ${textOf(delivery["open"])}`);
+}
+
+function printUsage(cli: Cli, usage: Fields): void {
+  cli.print("");
+  cli.print(cli.paint.bold("Usage"));
+  const providers = rowsOf(usage["providers"]);
+  if (providers.length === 0) cli.print("No login of a provider that tells what its subscription has left.");
+  for (const provider of providers) {
+    const plan = textOf(provider["plan"], "");
+    const windows = rowsOf(provider["windows"]).map((window) => `${textOf(window["label"])} ${Math.round(100 - (numberOf(window["usedPercent"]) ?? 0))}% left`);
+    cli.print(`- ${textOf(provider["displayName"])}${plan === "" ? "" : ` (${plan})`}: ${windows.length > 0 ? windows.join(", ") : textOf(provider["error"], "nothing told")}`);
+  }
 }

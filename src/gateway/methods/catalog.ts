@@ -18,6 +18,13 @@ const models = defineMethod({
   },
 });
 
+const usage = defineMethod({
+  name: "usage.status",
+  scope: "operator.read",
+  params: empty,
+  handle: (_params, ctx: GatewayContext) => ctx.providerUsage.all(resolveDefaultAgentId(ctx.config())),
+});
+
 const skills = defineMethod({
   name: "skills.status",
   scope: "operator.read",
@@ -108,4 +115,4 @@ async function tailFile(file: string, { cursor, limit, maxBytes }: { cursor: num
   }
 }
 
-export const catalogMethods: readonly GatewayMethod<GatewayContext>[] = [models, skills, commands, tools, logs];
+export const catalogMethods: readonly GatewayMethod<GatewayContext>[] = [models, usage, skills, commands, tools, logs];

@@ -12,6 +12,7 @@ import type { CommandRegistry } from "./commands/registry.ts";
 import { createCommandRunner } from "./commands/run.ts";
 import type { ReceivedMedia } from "./inbound-context.ts";
 import { chatKey } from "./inbox-rows.ts";
+import { createHearing } from "./hearing.ts";
 import { createIntake, type AdmitVerdict, type ClientMessage } from "./intake.ts";
 import { rowIds, type Prepared } from "./prepared.ts";
 import { createBatchTurns } from "./queue/batch-turn.ts";
@@ -30,7 +31,7 @@ export interface ConversationDeps extends TurnDeps {
   readonly commandServices: (conversation: Conversation) => CommandServices;
   readonly channel: (id: string) => ChannelPlugin | undefined;
   /** Decides about a message, pure but for reading the pairing store. */
-  readonly admit: (message: InboundMessage) => AdmitVerdict;
+  readonly admit: (message: InboundMessage, transcript?: string) => AdmitVerdict;
   /** Makes or refreshes a pairing request; the text for the stranger, or undefined when nothing is to be said. */
   readonly requestPairing: (message: InboundMessage) => Promise<string | undefined>;
   readonly downloadMedia: (message: InboundMessage) => Promise<{ media: ReceivedMedia[]; problem: string | undefined }>;
@@ -93,7 +94,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const turns = createBatchTurns({ ...deps, answers, isDraining });
   const workers = createSessionWorkers({ ...deps, background, isDraining, reportUnread, runBatch: (...args) => turns.runBatch(...args) });
   const { handle, prepare } = createUnderstanding({
-    ...deps, answers, isBusy: workers.isBusy, submit: workers.submit,
+    ...deps, answers, hear: createHearing(deps), isBusy: workers.isBusy, submit: workers.submit,
     runCommand: createCommandRunner({
       ...deps, answers,
       services: () => deps.commandServices(conversation),

@@ -7,13 +7,15 @@ import type { Logger } from "../infra/log.ts";
 import { resolveBroadcast, resolveSessionKey } from "../routing/index.ts";
 import { createDebouncer } from "./debounce.ts";
 import type { ReceivedMedia } from "./inbound-context.ts";
+import { isOnlySpoken } from "./hearing.ts";
 import { chatKey } from "./inbox-rows.ts";
 import type { Answers } from "./reply/answers.ts";
 
 export type AdmitVerdict =
   | { readonly kind: "run"; readonly commandAuthorized: boolean; readonly wasMentioned: boolean; readonly isOwner: boolean }
   | { readonly kind: "pair" }
-  | { readonly kind: "history"; readonly limit: number }
+  /** `byName`: it would run if its recording called the bot by name. */
+  | { readonly kind: "history"; readonly limit: number; readonly byName: boolean }
   | { readonly kind: "drop"; readonly reason: string };
 
 export interface ClientMessage {
@@ -35,7 +37,7 @@ export interface IntakeDeps {
   readonly history: PendingHistory;
   readonly systemEvents: SystemEvents;
   /** Decides about a message, pure but for reading the pairing store. */
-  readonly admit: (message: InboundMessage) => AdmitVerdict;
+  readonly admit: (message: InboundMessage, transcript?: string) => AdmitVerdict;
   /** Makes or refreshes a pairing request; the text for the stranger, or undefined when nothing is to be said. */
   readonly requestPairing: (message: InboundMessage) => Promise<string | undefined>;
   readonly sendPlain: Answers["sendPlain"];
@@ -85,6 +87,7 @@ export function createIntake(deps: IntakeDeps): Intake {
           return { kind: "dropped", reason: "pairing" };
         }
         case "history":
+          if (verdict.byName && isOnlySpoken(message)) return acceptUnheard(key, message);
           if (inbox.seen(key)) return { kind: "duplicate" };
           deps.history.add(chatKey(message), { sender: message.sender.name ?? message.sender.username ?? message.sender.id, body: message.text || "<media>", atMs: message.timestampMs }, verdict.limit);
           return { kind: "dropped", reason: "not-mentioned" };
@@ -116,6 +119,14 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (accepted.kind === "duplicate") return { kind: "duplicate" };
     if (broadcast?.strategy === "sequential") deps.arriveInTurn(accepted.rows);
     else for (const row of accepted.rows) debouncer.take(row);
+    return { kind: "accepted", id: accepted.rows[0].id };
+  }
+
+  /** Whether it is for the bot turns out when somebody has listened to it. */
+  function acceptUnheard(key: string, message: InboundMessage): ReceiveOutcome {
+    const accepted = inbox.accept(key, [{ message, authority: { source: message.channel, senderId: message.sender.id, isOwner: false, commandAuthorized: false }, wasMentioned: false, isUnheard: true }]);
+    if (accepted.kind === "duplicate") return { kind: "duplicate" };
+    deps.arrive(accepted.rows);
     return { kind: "accepted", id: accepted.rows[0].id };
   }
 

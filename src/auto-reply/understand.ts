@@ -1,4 +1,4 @@
-import type { AgentRuntime, LinkUnderstanding, MediaUnderstanding, ThinkLevel } from "../agents/index.ts";
+import type { AgentRuntime, LinkUnderstanding, MediaUnderstanding, ThinkLevel, UnderstoodMedia } from "../agents/index.ts";
 import type { ChannelPlugin, InboundMessage, MsgContext } from "../channels/contract/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Inbox, InboxRow } from "../delivery/index.ts";
@@ -9,6 +9,7 @@ import { resolveSendPolicy, type SessionEntry, type SessionService } from "../se
 import { isAbortRequest } from "./abort-words.ts";
 import { channelSection } from "./channel-section.ts";
 import type { CommandOutcome, CommandScope } from "./commands/run.ts";
+import type { Heard } from "./hearing.ts";
 import { finalizeInboundContext, type FinalizeInput, type ReceivedMedia } from "./inbound-context.ts";
 import { type MessageWords, withLinkWords, withMediaWords } from "./media-words.ts";
 import { mergeRows, replyRoute, weakest } from "./inbox-rows.ts";
@@ -41,6 +42,8 @@ export interface UnderstandDeps {
   /** Files and links of a message put into words. */
   readonly media: Pick<MediaUnderstanding, "understand">;
   readonly links: LinkUnderstanding;
+  /** Listens to a recording that may not be for the bot; undefined when it is not. */
+  readonly hear: (row: InboxRow) => Promise<Heard | undefined>;
   /** A message has come in and may be looked at, before anything is done about it. */
   onReceived?(ctx: MsgContext): void;
 }
@@ -53,7 +56,10 @@ const EXPIRED_NOTICE = { daily: "🧹 A new conversation was started (new day)."
 export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readonly InboxRow[]): Promise<void>; prepare: PrepareRow } {
   const { inbox, sessions, answers } = deps;
 
-  async function handle(rows: readonly InboxRow[]): Promise<void> {
+  async function handle(given: readonly InboxRow[]): Promise<void> {
+    const unheard = given.find((row) => row.isUnheard);
+    const heard = unheard && (await deps.hear(unheard));
+    const rows = unheard ? (heard ? [heard.row] : []) : given;
     const last = rows.at(-1);
     if (!last) return;
     const cfg = deps.config();
@@ -81,9 +87,9 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       if (client) createRunEvents(deps.events, client.runId, sessionKey).final(undefined);
     };
     if (!/[/!]/.test(written.text) && (await isQuiet())) return endUnanswered();
-    const { media: files, problem } = await mediaOf(written, last);
+    const { media: files, problem } = heard ? { media: heard.files, problem: undefined } : await mediaOf(written, last);
     if (problem) await answers.tell(rows, problem);
-    const words = await wordsOf(written, files, { sessionKey, agentId, entry: started.entry });
+    const words = await wordsOf(written, files, { sessionKey, agentId, entry: started.entry }, heard?.understood);
     const { message, media } = words;
     const base = prepare(rows, message, sessionKey, { agentId, media, words, parentSessionKey, isNewSession: started.isNew, previousAtMs: started.previousAtMs });
     deps.onReceived?.(base.ctx);
@@ -126,13 +132,13 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     row.client ? { media: [...(row.client.attachments ?? [])], problem: undefined } : deps.downloadMedia(message);
 
   /** What is in the message's files and behind its links. */
-  async function wordsOf(written: InboundMessage, files: readonly ReceivedMedia[], session: { readonly sessionKey: string; readonly agentId: string; readonly entry: Readonly<SessionEntry> }): Promise<MessageWords> {
+  async function wordsOf(written: InboundMessage, files: readonly ReceivedMedia[], session: { readonly sessionKey: string; readonly agentId: string; readonly entry: Readonly<SessionEntry> }, known?: UnderstoodMedia): Promise<MessageWords> {
     const { agentId, sessionKey, entry } = session;
     const place = { channel: written.channel, chatType: written.chat.type, sessionKey };
     const links = await deps.links.understand(written.text, place, AbortSignal.timeout(MEDIA_LIMIT_MS));
     if (files.length === 0) return { message: withLinkWords(written, links), media: files, links };
     const model = entry.providerOverride && entry.modelOverride ? { provider: entry.providerOverride, modelId: entry.modelOverride } : (await deps.agents.models.selectDefault(agentId)).ref;
-    const understood = await deps.media.understand(files, place, { agentId, model, signal: AbortSignal.timeout(MEDIA_LIMIT_MS) });
+    const understood = known ?? await deps.media.understand(files, place, { agentId, model, signal: AbortSignal.timeout(MEDIA_LIMIT_MS) });
     return { message: withLinkWords(withMediaWords(written, understood), links), media: files.filter((_file, index) => !understood.replaced.has(index)), understood, links };
   }
 

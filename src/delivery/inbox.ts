@@ -18,6 +18,8 @@ export interface InboxItem {
   readonly message: InboundMessage;
   readonly authority: Authority;
   readonly wasMentioned: boolean;
+  /** A recording in a group that is for the bot only if it calls it by name. */
+  readonly isUnheard?: boolean | undefined;
   /** One of several agents that read the message; without it the bindings decide. */
   readonly agentId?: string | undefined;
   /** Set for messages of clients: the session they name and the run id they wait for. */

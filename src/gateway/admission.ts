@@ -18,8 +18,8 @@ export interface AdmissionDeps {
 const DEFAULT_HISTORY_LIMIT = 50;
 
 /** Gathers what the ingress gate decides by: config, pairing store and the session's activation, read now. */
-export function createAdmission(deps: AdmissionDeps): (message: InboundMessage) => AdmitVerdict {
-  return (message) => {
+export function createAdmission(deps: AdmissionDeps): (message: InboundMessage, transcript?: string) => AdmitVerdict {
+  return (message, transcript) => {
     const cfg = deps.config();
     const plugin = deps.channel(message.channel);
     if (!plugin?.security) return { kind: "drop", reason: "channel-without-access-rules" };
@@ -30,9 +30,10 @@ export function createAdmission(deps: AdmissionDeps): (message: InboundMessage) 
     const byProvider = commands?.allowFrom;
     const list = byProvider?.[message.channel] ?? byProvider?.["*"];
     const owners = commands?.ownerAllowFrom?.map(String).filter((entry) => !entry.includes(":") || entry.toLowerCase().startsWith(`${message.channel}:`));
+    const patterns = mentionPatterns(cfg, deps.roots, message);
     const verdict = admit({
-      message, rules, normalizeEntry: (entry) => plugin.security?.normalizeEntry(entry) ?? entry,
-      pairedIds: deps.pairing.allowFrom(message.channel, message.accountId), mentionPatterns: mentionPatterns(cfg, deps.roots, message),
+      message, rules, transcript, normalizeEntry: (entry) => plugin.security?.normalizeEntry(entry) ?? entry,
+      pairedIds: deps.pairing.allowFrom(message.channel, message.accountId), mentionPatterns: patterns,
       activation: deps.activation(message), ownerAllowFrom: owners,
       commands: {
         isControlCommand: isCommand,
@@ -43,7 +44,7 @@ export function createAdmission(deps: AdmissionDeps): (message: InboundMessage) 
     if (verdict.kind !== "history") return verdict;
     const section = channelSection(cfg, message.channel, message.accountId);
     const limit = typeof section["historyLimit"] === "number" ? section["historyLimit"] : (cfg.messages?.groupChat?.historyLimit ?? DEFAULT_HISTORY_LIMIT);
-    return { kind: "history", limit };
+    return { kind: "history", limit, byName: patterns.length > 0 };
   };
 }
 

@@ -71,3 +71,21 @@ it("an unset policy keeps groups and strangers out, and status names the line th
   expect(JSON.stringify(await client.call("channels.status", {}))).toContain("-200");
   expect(model.mock.getRequests()).toHaveLength(0);
 });
+
+it("a name that is spoken in a group counts: the recording is heard before it is decided, once, and is talk of the group otherwise", async () => {
+  await using telegram = await startFakeTelegram();
+  const group = telegram.group(-100, "Team");
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "here" }));
+  // The program "hears" what the file says.
+  const audio = { models: [{ type: "cli" as const, command: "cat", args: ["{{MediaPath}}"] }] };
+  await using g = await startTestGateway({ config: configFor(model, telegram, { groups: { "-100": {} }, groupPolicy: "open" }, { tools: { media: { audio } }, messages: { queue: { debounceMs: 0 }, groupChat: { mentionPatterns: ["\\brobot\\b"] } } }) });
+  await g.gateway.ready;
+  const speak = (words: string) => telegram.voice({ bytes: Buffer.from(`OggS ${words}`) }, { chat: group, from: eve });
+  speak("shall we have lunch");
+  speak("robot, when is lunch?");
+  await telegram.waitUntil(() => texts(telegram).includes("here"));
+  expect(model.mock.getRequests()).toHaveLength(1);
+  const asked = JSON.stringify((model.mock.getRequests()[0]?.body as { messages: unknown[] }).messages.at(-1));
+  expect(asked).toContain("robot, when is lunch?");
+  expect(asked).toContain("shall we have lunch");
+});

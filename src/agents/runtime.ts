@@ -10,7 +10,9 @@ import { compactEmbeddedPiSessionDirect, manualCompactionSettings, resolveCompac
 import { contextTokens } from "./pi-embedded-runner/compaction-plan.ts";
 import type { RunnerDeps } from "./pi-embedded-runner/deps.ts";
 import { createLanes, type Lanes } from "./pi-embedded-runner/lanes.ts";
+import { createMachineFacts } from "./pi-embedded-runner/machine.ts";
 import { assemblePrompt, createPromptCache } from "./pi-embedded-runner/prompt-assembly.ts";
+import { createToolSchemas } from "./pi-embedded-runner/tool-schema.ts";
 import { hookContextOf, runEmbeddedPiAgent } from "./pi-embedded-runner/run.ts";
 import { announceCompaction, withCompactionHooks } from "./pi-embedded-runner/run/compaction.ts";
 import { createImageStore } from "./pi-embedded-runner/run/images.ts";
@@ -23,7 +25,7 @@ import type { AgentHooks, PromptChange } from "./hooks.ts";
 import type { McpService } from "./mcp/service.ts";
 import { loadPi, type PiModules } from "./pi.ts";
 import { createSandboxService, filesToSend } from "./sandbox/index.ts";
-import { createSkillsWatcher, loadSkills, skillEnvironment, type Skill } from "./skills/index.ts";
+import { createSkillShelf, createSkillsWatcher, loadSkills, skillEnvironment, type Skill } from "./skills/index.ts";
 import type { AgentTool } from "./tools/contract.ts";
 import { createLoginPath } from "./tools/exec/environment.ts";
 import { exitNotice, type ExitNoticeSettings } from "./tools/exec/exit-notice.ts";
@@ -117,7 +119,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
     config, models: options.models, pi: () => (pi ??= loadPi()), lanes, transcripts: createTranscriptCache(), clock, log,
     stateDir: options.roots.stateDir, docsDir: options.docsDir, bundledSkillsDir: options.bundledSkillsDir, env: options.env,
     messageChannels: options.messageChannels, messageToolHints: options.messageToolHints,
-    pluginSkillDirs: options.pluginSkillDirs, hooks: options.hooks, images: createImageStore(), skillsWatcher, sessions: options.sessions, onCompacted: options.onCompacted,
+    pluginSkillDirs: options.pluginSkillDirs, hooks: options.hooks, images: createImageStore(), skillsWatcher, skillShelf: createSkillShelf(clock), toolSchemas: createToolSchemas(), machine: createMachineFacts(), sessions: options.sessions, onCompacted: options.onCompacted,
   };
   const sandboxes = createSandboxService({ config, roots: options.roots, clock, log, env: options.env, bundledSkillsDir: options.bundledSkillsDir, pluginSkillDirs: options.pluginSkillDirs, docsDir: options.docsDir });
   const toolSet: ToolSet = createToolSet({ ...options, sandboxes, jobs, loginPath: createLoginPath(options.env), skillEnv: (agentId) => skillEnvironment(config(), () => readSkills(agentId)), pi: () => deps.pi(), mcpTools: () => options.mcp.tools() });

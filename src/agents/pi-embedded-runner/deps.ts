@@ -5,10 +5,12 @@ import type { SessionService } from "../../sessions/index.ts";
 import type { AgentHooks } from "../hooks.ts";
 import type { ModelService } from "../models/types.ts";
 import type { PiModules } from "../pi.ts";
-import type { SkillsWatcher } from "../skills/index.ts";
+import type { SkillShelf, SkillsWatcher } from "../skills/index.ts";
 import type { Lanes } from "./lanes.ts";
+import type { MachineFacts } from "./machine.ts";
 import type { ImageStore } from "./run/images.ts";
 import type { TranscriptCache } from "./session-manager-cache.ts";
+import type { ToolSchemas } from "./tool-schema.ts";
 
 /** The world of the runner; one per gateway. */
 export interface RunnerDeps {
@@ -33,6 +35,9 @@ export interface RunnerDeps {
   readonly hooks: AgentHooks;
   readonly images: ImageStore;
   readonly skillsWatcher: SkillsWatcher;
+  readonly skillShelf: SkillShelf;
+  readonly toolSchemas: ToolSchemas;
+  readonly machine: () => MachineFacts;
   /** What sessions.json says of a conversation. */
   readonly sessions: Pick<SessionService, "get" | "update">;
   /** A conversation was compacted; `text` is for its next turn. */

@@ -1,4 +1,3 @@
-import { hostname, release, type as osType } from "node:os";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { sessionKeyKind } from "../../routing/index.ts";
 import { resolveBootstrapContextForRun, resolveBootstrapMaxChars, resolveBootstrapTotalMaxChars, type BootstrapAudience } from "../bootstrap-files.ts";
@@ -11,7 +10,6 @@ import type { RunChannelContext, RunEmbeddedPiAgentParams } from "./run/params.t
 import type { SystemPromptReport } from "./run/types.ts";
 import { resolveSandboxInfo } from "./sandbox-info.ts";
 import { buildSystemPrompt, toolList } from "./system-prompt.ts";
-import { toolSchema } from "./tool-schema.ts";
 
 export const HEARTBEAT_PROMPT =
   "Read HEARTBEAT.md in the workspace if it is there and do exactly what it says. Do not pick up or repeat tasks from earlier conversations. If nothing needs attention, answer HEARTBEAT_OK.";
@@ -82,7 +80,8 @@ export async function assemblePrompt(
   const { agent } = params;
   const cacheKey = `${params.sessionId}|${params.skillFilter?.join(",") ?? ""}|${params.includeMemory}`;
   const roots: SkillRoots = { workspaceDir: agent.workspaceDir, stateDir: deps.stateDir, bundledDir: deps.bundledSkillsDir, pluginDirs: deps.pluginSkillDirs(), env: deps.env, config: cfg, log: deps.log };
-  const skillsVersion = cfg.skills?.load?.watch === false ? 0 : deps.skillsWatcher.version(agent.workspaceDir, changingSkillDirs(roots), cfg.skills?.load?.watchDebounceMs);
+  const isWatched = cfg.skills?.load?.watch !== false;
+  const skillsVersion = isWatched ? deps.skillsWatcher.version(agent.workspaceDir, changingSkillDirs(roots), cfg.skills?.load?.watchDebounceMs) : 0;
   const known = cache.get(cacheKey);
   let parts = known;
   if (!parts || parts.skillsVersion !== skillsVersion || parts.skillsConfig !== cfg.skills) {
@@ -92,7 +91,7 @@ export async function assemblePrompt(
           workspaceDir: agent.workspaceDir, config: cfg, audience: audienceOf(params),
           includeMemory: params.includeMemory, warn: (message) => deps.log.warn(message),
         }),
-      loadSkills(roots),
+      isWatched ? deps.skillShelf.load(roots, skillsVersion) : loadSkills(roots),
     ]);
     const filter = params.skillFilter ?? agent.config?.skills;
     parts = { bootstrap, skills: { ...buildSkillsSnapshot(skills, { filter, config: cfg }), version: skillsVersion }, skillsVersion, skillsConfig: cfg.skills };
@@ -102,15 +101,16 @@ export async function assemblePrompt(
   const defaultChoice = await deps.models.selectDefault(agent.id);
   const aliases = [...deps.models.aliases(agent.id)].map(([alias, ref]) => ({ alias, ref: formatModelRef(ref) }));
   const heartbeat = agent.config?.heartbeat?.prompt ?? cfg.agents?.defaults?.heartbeat?.prompt ?? HEARTBEAT_PROMPT;
+  const machine = deps.machine();
   const systemPrompt = buildSystemPrompt({
     mode: params.promptMode, config: cfg, tools, workspaceDir: agent.workspaceDir, contextFiles: parts.bootstrap.contextFiles,
     skillsPrompt: parts.skills.prompt, modelAliases: aliases, ownerIds: params.ownerIds, docsDir: deps.docsDir,
-    timeZone: cfg.agents?.defaults?.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timeZone: cfg.agents?.defaults?.userTimezone ?? machine.timeZone,
     sandbox, extraSystemPrompt: params.extraSystemPrompt, messageChannels: deps.messageChannels(), messageToolHints: deps.messageToolHints(),
     reactionLevel: resolveReactionLevel(cfg, params.channel), reasoningTags: usesReasoningTags(prepared.ref.provider),
     heartbeatPrompt: agent.isDefault ? heartbeat : "(configured)", reasoningLevel: params.reasoning,
     runtime: {
-      agentId: agent.id, host: hostname(), repoRoot: cfg.agents?.defaults?.repoRoot, os: `${osType()} ${release()} (${process.arch})`,
+      agentId: agent.id, host: machine.host, repoRoot: cfg.agents?.defaults?.repoRoot, os: machine.os,
       node: process.version, model: formatModelRef(prepared.ref), defaultModel: formatModelRef(defaultChoice.ref),
       shell: deps.env["SHELL"]?.split("/").at(-1), channel: params.channel?.channel, capabilities: params.channel?.capabilities ?? [], thinking: params.thinking,
     },
@@ -121,12 +121,8 @@ export async function assemblePrompt(
     const { bootstrap, skills } = parts as CachedParts;
     const projectChars = bootstrap.contextFiles.reduce((sum, file) => sum + file.content.length, 0);
     const entries = tools.map((tool) => {
-      const schema = toolSchema(tool.parameters, { provider: prepared.ref.provider, api: prepared.model?.api });
-      const properties: unknown = "properties" in schema ? schema.properties : undefined;
-      return {
-        name: tool.name, summaryChars: tool.description.length, schemaChars: JSON.stringify(schema).length,
-        propertiesCount: typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0,
-      };
+      const { chars, propertiesCount } = deps.toolSchemas.of(tool.parameters, { provider: prepared.ref.provider, api: prepared.model?.api });
+      return { name: tool.name, summaryChars: tool.description.length, schemaChars: chars, propertiesCount };
     });
     return {
       source, generatedAt: deps.clock.now(), sessionId: params.sessionId, sessionKey: params.sessionKey,

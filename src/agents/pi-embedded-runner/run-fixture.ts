@@ -10,12 +10,14 @@ import { createModelService } from "../models/index.ts";
 import { createMessageWriter } from "../models/message-stream.ts";
 import type { ModelService, PreparedModel } from "../models/types.ts";
 import { loadPi, type PiModules } from "../pi.ts";
-import { createSkillsWatcher } from "../skills/index.ts";
+import { createSkillShelf, createSkillsWatcher } from "../skills/index.ts";
 import type { AgentTool } from "../tools/contract.ts";
 import { TEST_MODEL } from "./conversation-fixture.ts";
 import type { RunnerDeps } from "./deps.ts";
 import { createLanes } from "./lanes.ts";
+import { createMachineFacts } from "./machine.ts";
 import { createPromptCache, type PromptCache } from "./prompt-assembly.ts";
+import { createToolSchemas } from "./tool-schema.ts";
 import { runEmbeddedPiAgent } from "./run.ts";
 import { createImageStore } from "./run/images.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
@@ -97,7 +99,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
   const models: ModelService = { ...service, prepare: async () => prepared };
   const deps = (): RunnerDeps => ({
     config: () => options.config ?? {}, models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts, clock, log: silentLogger,
-    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), pluginSkillDirs: () => [], hooks: NO_HOOKS, env: {}, messageChannels: () => [], messageToolHints: () => [], images, skillsWatcher, stuckMs: 5000,
+    stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), pluginSkillDirs: () => [], hooks: NO_HOOKS, env: {}, messageChannels: () => [], messageToolHints: () => [], images, skillsWatcher, skillShelf: createSkillShelf(clock), toolSchemas: createToolSchemas(), machine: createMachineFacts(), stuckMs: 5000,
     sessions: {
       get: async () => entry,
       update: async (_key: string, patch: SessionPatch) => Object.assign(entry, patch),

@@ -10,7 +10,10 @@ import { loadPi, type PiModules } from "../pi.ts";
 import type { AgentTool } from "../tools/contract.ts";
 import type { RunnerDeps } from "./deps.ts";
 import { createLanes } from "./lanes.ts";
+import { createSkillShelf } from "../skills/index.ts";
+import { createMachineFacts } from "./machine.ts";
 import { createPromptCache } from "./prompt-assembly.ts";
+import { createToolSchemas } from "./tool-schema.ts";
 import { runEmbeddedPiAgent } from "./run.ts";
 import { createImageStore } from "./run/images.ts";
 import type { RunEmbeddedPiAgentParams } from "./run/params.ts";
@@ -35,7 +38,7 @@ async function world(stuckMs: number): Promise<World> {
       const models: ModelService = { ...service, prepare: async (ref, agentId) => ({ ...(await service.prepare({ provider: "offline", modelId: "guide" }, agentId)), ref, stream }) };
       const deps: RunnerDeps = {
         config: () => ({}), models, pi: async () => pi, lanes: createLanes({ width: () => 1, log: silentLogger }), transcripts: createTranscriptCache(), clock, log: silentLogger,
-        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), pluginSkillDirs: () => [], hooks: NO_HOOKS, env: {}, messageChannels: () => [], messageToolHints: () => [], images: createImageStore(), skillsWatcher: { version: () => 0, close: () => undefined }, stuckMs,
+        stateDir: dir, docsDir: undefined, bundledSkillsDir: join(dir, "skills"), pluginSkillDirs: () => [], hooks: NO_HOOKS, env: {}, messageChannels: () => [], messageToolHints: () => [], images: createImageStore(), skillsWatcher: { version: () => 0, close: () => undefined }, skillShelf: createSkillShelf(clock), toolSchemas: createToolSchemas(), machine: createMachineFacts(), stuckMs,
         sessions: { get: async () => undefined, update: async (_key, patch) => ({ sessionId: "s", updatedAt: 0, ...patch }) as never }, onCompacted: () => undefined,
       };
       const params: RunEmbeddedPiAgentParams = {

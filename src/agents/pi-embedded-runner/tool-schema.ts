@@ -11,10 +11,42 @@ const NOT_FOR_GOOGLE: ReadonlySet<string> = new Set([
 const MAX_REFS = 5;
 const MAX_LEVELS = 40;
 
+type SchemaModel = Parameters<typeof toolSchema>[1];
+
+export interface KnownSchema {
+  readonly schema: TSchema;
+  /** As JSON. */
+  readonly chars: number;
+  readonly propertiesCount: number;
+}
+
+/** Schemas of the same parameters are made and measured once. */
+export interface ToolSchemas {
+  of(parameters: TSchema, model: SchemaModel): KnownSchema;
+}
+
+export function createToolSchemas(): ToolSchemas {
+  const known = { google: new WeakMap<TSchema, KnownSchema>(), others: new WeakMap<TSchema, KnownSchema>() };
+  return {
+    of(parameters, model) {
+      const family = isGoogle(model) ? known.google : known.others;
+      const before = family.get(parameters);
+      if (before) return before;
+      const schema = toolSchema(parameters, model);
+      const properties: unknown = "properties" in schema ? schema.properties : undefined;
+      const made = { schema, chars: JSON.stringify(schema).length, propertiesCount: typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0 };
+      family.set(parameters, made);
+      return made;
+    },
+  };
+}
+
+const isGoogle = ({ api, provider }: SchemaModel): boolean => api?.startsWith("google") === true || provider.startsWith("google");
+
 /** The parameters of a tool as the provider of a model takes them. The same input gives the same bytes, for the prompt cache. */
 export function toolSchema(parameters: TSchema, model: { readonly api?: string | undefined; readonly provider: string }): TSchema {
   const schema = mergeTopUnion(parameters as Schema);
-  return model.api?.startsWith("google") || model.provider.startsWith("google") ? forGoogle(schema, { root: schema, refs: 0, level: 0 }) : schema;
+  return isGoogle(model) ? forGoogle(schema, { root: schema, refs: 0, level: 0 }) : schema;
 }
 
 const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);

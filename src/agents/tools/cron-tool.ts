@@ -39,6 +39,16 @@ const CONTEXT_LINE_CHARS = 220;
 const CONTEXT_TOTAL_CHARS = 700;
 const JOB_FIELDS = ["name", "description", "schedule", "sessionTarget", "wakeMode", "payload", "delivery", "enabled", "deleteAfterRun", "agentId", "sessionKey", "message", "text", "at", "atMs", "everyMs", "expr", "cron", "tz", "model", "thinking", "timeoutSeconds", "channel", "to", "deliver"];
 
+const parametersFor = (actions: readonly string[]) => ({
+  action: Type.Unsafe<string>({ type: "string", enum: [...actions] }), job: Type.Optional(Type.Object({}, { additionalProperties: true })), jobId: Type.Optional(Type.String()),
+});
+const OTHERS_PARAMETERS = Type.Object(parametersFor(OTHERS));
+const OWNER_PARAMETERS = Type.Object({
+  ...parametersFor(ACTIONS),
+  patch: Type.Optional(Type.Object({}, { additionalProperties: true })), text: Type.Optional(Type.String()), mode: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["now", "next-heartbeat"] })),
+  runMode: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["due", "force"] })), includeDisabled: Type.Optional(Type.Boolean()), contextMessages: Type.Optional(Type.Number()),
+});
+
 export function createCronTool(options: CronToolOptions): AgentTool {
   const { isOwner } = options;
   return {
@@ -48,17 +58,7 @@ export function createCronTool(options: CronToolOptions): AgentTool {
     description: isOwner
       ? "Reminders and scheduled jobs. add takes job: {name, schedule: {kind:\"at\",at:ISO} | {kind:\"every\",everyMs} | {kind:\"cron\",expr,tz}, payload: {kind:\"systemEvent\",text} (a reminder in the main session) | {kind:\"agentTurn\",message} (a task in a session of its own, its answer sent to the chat), delivery?: {mode:\"announce\"|\"none\"|\"webhook\",channel,to}}. Write a reminder's text so that it reads as one when it comes. Others: status, list, update (jobId, patch), remove, run, runs (jobId), wake (text, mode)."
       : "Reminders for this chat. add takes job: {name, schedule: {kind:\"at\",at:ISO} | {kind:\"cron\",expr,tz}, message}: the message is worked on at that time and the answer sent here. Others: list, remove (jobId).",
-    parameters: Type.Object({
-      action: Type.Unsafe<string>({ type: "string", enum: isOwner ? ACTIONS : OTHERS }),
-      job: Type.Optional(Type.Object({}, { additionalProperties: true })),
-      jobId: Type.Optional(Type.String()),
-      ...(isOwner
-        ? {
-            patch: Type.Optional(Type.Object({}, { additionalProperties: true })), text: Type.Optional(Type.String()), mode: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["now", "next-heartbeat"] })),
-            runMode: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["due", "force"] })), includeDisabled: Type.Optional(Type.Boolean()), contextMessages: Type.Optional(Type.Number()),
-          }
-        : {}),
-    }),
+    parameters: isOwner ? OWNER_PARAMETERS : OTHERS_PARAMETERS,
     prepare: gatherJob,
     describe: (args) => [optionalString(args, "action"), optionalString(args, "jobId") ?? optionalString(args["job"] as Record<string, unknown> ?? {}, "name")].filter(Boolean).join(" "),
     async execute(args) {

@@ -18,6 +18,12 @@ export interface FileToolOptions {
   readonly contextTokens: number;
 }
 
+const READ_PARAMETERS = Type.Object({
+  path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
+  offset: Type.Optional(Type.Number({ description: "First line, from 1" })),
+  limit: Type.Optional(Type.Number({ description: "Number of lines" })),
+});
+
 export function createReadTool({ access, contextTokens }: FileToolOptions): AgentTool {
   const capBytes = Math.min(MAX_READ_BYTES, Math.max(PAGE_BYTES, Math.floor(contextTokens * 4 * 0.2)));
   return {
@@ -25,11 +31,7 @@ export function createReadTool({ access, contextTokens }: FileToolOptions): Agen
     label: "Read",
     summary: "Read a file (text or image)",
     description: "Read a text file or look at an image (png, jpg, gif, webp). Long files come in pages; go on with offset.",
-    parameters: Type.Object({
-      path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
-      offset: Type.Optional(Type.Number({ description: "First line, from 1" })),
-      limit: Type.Optional(Type.Number({ description: "Number of lines" })),
-    }),
+    parameters: READ_PARAMETERS,
     prepare: prepareFileArguments,
     describe: (args) => String(args["path"] ?? ""),
     async execute(args, { signal }) {
@@ -88,13 +90,15 @@ function sniffImage(bytes: Buffer): string | undefined {
   return undefined;
 }
 
+const WRITE_PARAMETERS = Type.Object({ path: Type.Optional(Type.String()), content: Type.Optional(Type.String()) });
+
 export function createWriteTool({ access }: FileToolOptions): AgentTool {
   return {
     name: "write",
     label: "Write",
     summary: "Create or overwrite a file",
     description: "Write a whole file; folders are created, an existing file is replaced. Use edit for small changes.",
-    parameters: Type.Object({ path: Type.Optional(Type.String()), content: Type.Optional(Type.String()) }),
+    parameters: WRITE_PARAMETERS,
     prepare: prepareFileArguments,
     describe: (args) => `${String(args["path"] ?? "")} (${typeof args["content"] === "string" ? args["content"].length : 0} chars)`,
     async execute(args) {
@@ -106,13 +110,15 @@ export function createWriteTool({ access }: FileToolOptions): AgentTool {
   };
 }
 
+const EDIT_PARAMETERS = Type.Object({ path: Type.Optional(Type.String()), oldText: Type.Optional(Type.String()), newText: Type.Optional(Type.String()) });
+
 export function createEditTool({ access }: FileToolOptions): AgentTool {
   return {
     name: "edit",
     label: "Edit",
     summary: "Replace an exact piece of text in a file",
     description: "Replace oldText by newText. oldText must occur exactly once; give enough context around it.",
-    parameters: Type.Object({ path: Type.Optional(Type.String()), oldText: Type.Optional(Type.String()), newText: Type.Optional(Type.String()) }),
+    parameters: EDIT_PARAMETERS,
     prepare: prepareFileArguments,
     describe: (args) => `in ${String(args["path"] ?? "")}`,
     async execute(args) {

@@ -14,6 +14,11 @@ export interface GatewayActions {
 const ACTIONS = ["restart", "config.get", "config.schema", "config.apply", "config.patch", "update.run"];
 const MAX_REASON_CHARS = 200;
 
+const PARAMETERS = Type.Object({
+  action: Type.Unsafe<string>({ type: "string", enum: ACTIONS }), raw: Type.Optional(Type.String()), baseHash: Type.Optional(Type.String()), note: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String()), delayMs: Type.Optional(Type.Number()), restartDelayMs: Type.Optional(Type.Number()),
+});
+
 /** Looks at and changes the gateway itself; for owners. Source: spec tools-and-automation §1.5. */
 export function createGatewayTool({ actions, sessionKey }: { readonly actions: GatewayActions; readonly sessionKey: string }): AgentTool {
   return {
@@ -22,10 +27,7 @@ export function createGatewayTool({ actions, sessionKey }: { readonly actions: G
     summary: "Configuration and restart of the gateway",
     description: "Read or change the gateway's configuration (config.get, config.schema, config.patch with raw JSON5 of what changes, config.apply with the whole), or restart it. Secrets are hidden; leave their placeholders as they are. Ask the person before changing anything.",
     ownerOnly: true,
-    parameters: Type.Object({
-      action: Type.Unsafe<string>({ type: "string", enum: ACTIONS }), raw: Type.Optional(Type.String()), baseHash: Type.Optional(Type.String()), note: Type.Optional(Type.String()),
-      reason: Type.Optional(Type.String()), delayMs: Type.Optional(Type.Number()), restartDelayMs: Type.Optional(Type.Number()),
-    }),
+    parameters: PARAMETERS,
     describe: (args) => optionalString(args, "action") ?? "",
     async execute(args) {
       const action = requireString(args, "action");

@@ -9,6 +9,8 @@ export interface SessionStatusSource {
   setModel(sessionKey: string, model: string): Promise<void>;
 }
 
+const PARAMETERS = Type.Object({ model: Type.Optional(Type.String()), sessionKey: Type.Optional(Type.String()) });
+
 /** `ownOnly`: a sandboxed session does not look at others. */
 export function createSessionStatusTool({ source, sessionKey, isOwner, ownOnly }: { readonly source: SessionStatusSource; readonly sessionKey: string; readonly isOwner: boolean; readonly ownOnly: boolean }): AgentTool {
   return {
@@ -16,7 +18,7 @@ export function createSessionStatusTool({ source, sessionKey, isOwner, ownOnly }
     label: "Session Status",
     summary: "Status of the session: time, model, tokens",
     description: "Show the current time, model, token use and settings of the session. model sets an override for it ('default' clears).",
-    parameters: Type.Object({ model: Type.Optional(Type.String()), sessionKey: Type.Optional(Type.String()) }),
+    parameters: PARAMETERS,
     describe: (args) => optionalString(args, "model") ?? "",
     async execute(args) {
       const wanted = optionalString(args, "sessionKey");

@@ -15,7 +15,6 @@ import { applySystemPromptOverrideToSession, emptyResourceLoader, routeRequests,
 import { usesReasoningTags } from "../prompt-assembly.ts";
 import type { OpenTranscript } from "../session-manager-init.ts";
 import { storableResult } from "../tool-result-store.ts";
-import { toolSchema } from "../tool-schema.ts";
 import type { Steer } from "../runs.ts";
 import { prepareModelContext } from "./model-context.ts";
 import type { RunEmbeddedPiAgentParams } from "./params.ts";
@@ -62,7 +61,7 @@ export async function runEmbeddedAttempt(input: AttemptInput): Promise<AttemptRe
   const steering = createSteering(() => deps.clock.now());
   const loops = createLoopDetector({ ...deps.config().tools?.loopDetection, ...params.agent.config?.tools?.loopDetection });
   let loopEnd: string | undefined;
-  const { custom } = splitSdkTools(params.tools.map((tool) => ({ ...tool, parameters: toolSchema(tool.parameters, prepared.model) })), (tool) =>
+  const { custom } = splitSdkTools(params.tools.map((tool) => ({ ...tool, parameters: deps.toolSchemas.of(tool.parameters, prepared.model).schema })), (tool) =>
     toPiTool(
       steering.guard(withLoopDetection(tool, loops, (text) => {
         loopEnd ??= text;

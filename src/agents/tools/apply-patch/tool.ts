@@ -16,6 +16,8 @@ interface Change {
   readonly mode?: number | undefined;
 }
 
+const PARAMETERS = Type.Object({ input: Type.String({ description: "the whole patch" }) });
+
 /** Changes several files by one patch: all of it is worked out before the first file is touched. */
 export function createApplyPatchTool({ access }: { readonly access: FileAccess }): AgentTool {
   return {
@@ -23,7 +25,7 @@ export function createApplyPatchTool({ access }: { readonly access: FileAccess }
     label: "Apply Patch",
     summary: "Change several files by a patch",
     description: "Apply a patch: *** Begin Patch, then for each file *** Add File: path (+ lines), *** Delete File: path, or *** Update File: path (optional *** Move to: path, then @@ context and lines beginning with blank, + or -), then *** End Patch.",
-    parameters: Type.Object({ input: Type.String({ description: "the whole patch" }) }),
+    parameters: PARAMETERS,
     prepare: (args) => ({ input: args["input"] ?? args["patch"] }),
     describe: (args) => [...String(args["input"] ?? "").matchAll(/^\*\*\* (?:Add|Delete|Update) File: (.+)$/gm)].map((match) => match[1]).join(", "),
     async execute(args) {

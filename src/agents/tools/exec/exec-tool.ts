@@ -43,6 +43,21 @@ export interface ExecToolOptions {
 const DEFAULT_TIMEOUT_SEC = 1800;
 const RUNNING_NOTICE_MS = 10_000;
 
+const EXEC_PARAMETERS = Type.Object({
+  command: Type.String({ description: "Shell command" }),
+  workdir: Type.Optional(Type.String()),
+  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+  yieldMs: Type.Optional(Type.Number({ description: "Wait this long, then continue in the background" })),
+  background: Type.Optional(Type.Boolean()),
+  timeout: Type.Optional(Type.Number({ description: "Seconds, then the command is killed" })),
+  pty: Type.Optional(Type.Boolean({ description: "Run in a terminal, for interactive programs" })),
+  elevated: Type.Optional(Type.Boolean()),
+  host: Type.Optional(Type.String({ description: "sandbox|gateway|node" })),
+  security: Type.Optional(Type.String({ description: "deny|allowlist|full" })),
+  ask: Type.Optional(Type.String({ description: "off|on-miss|always" })),
+  node: Type.Optional(Type.String()),
+});
+
 /** Source: spec tools-and-automation §3.1. */
 export function createExecTool(options: ExecToolOptions): AgentTool {
   const settings = options.settings ?? {};
@@ -51,20 +66,7 @@ export function createExecTool(options: ExecToolOptions): AgentTool {
     label: "Exec",
     summary: "Run a shell command",
     description: "Run a shell command in the workspace. Output of stdout and stderr together. Long commands go on in the background; follow them with process.",
-    parameters: Type.Object({
-      command: Type.String({ description: "Shell command" }),
-      workdir: Type.Optional(Type.String()),
-      env: Type.Optional(Type.Record(Type.String(), Type.String())),
-      yieldMs: Type.Optional(Type.Number({ description: "Wait this long, then continue in the background" })),
-      background: Type.Optional(Type.Boolean()),
-      timeout: Type.Optional(Type.Number({ description: "Seconds, then the command is killed" })),
-      pty: Type.Optional(Type.Boolean({ description: "Run in a terminal, for interactive programs" })),
-      elevated: Type.Optional(Type.Boolean()),
-      host: Type.Optional(Type.String({ description: "sandbox|gateway|node" })),
-      security: Type.Optional(Type.String({ description: "deny|allowlist|full" })),
-      ask: Type.Optional(Type.String({ description: "off|on-miss|always" })),
-      node: Type.Optional(Type.String()),
-    }),
+    parameters: EXEC_PARAMETERS,
     prepare: (args) => {
       const out = prepareFileArguments(args);
       out["command"] ??= out["cmd"] ?? out["input"];

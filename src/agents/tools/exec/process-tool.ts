@@ -11,6 +11,21 @@ const KILL_WAIT_MS = 5000;
 /** Advice for the next poll, the longer the quieter a command is. */
 const RETRY_MS = [5000, 10_000, 30_000, 60_000];
 
+const PROCESS_PARAMETERS = Type.Object({
+  action: Type.String({ description: "list|poll|log|write|send-keys|submit|paste|kill|clear|remove" }),
+  sessionId: Type.Optional(Type.String()),
+  timeout: Type.Optional(Type.Number({ description: "poll: wait up to this many ms for output" })),
+  data: Type.Optional(Type.String({ description: "write: text for stdin" })),
+  eof: Type.Optional(Type.Boolean()),
+  keys: Type.Optional(Type.Array(Type.String(), { description: "send-keys: enter, up, C-c, …" })),
+  hex: Type.Optional(Type.Array(Type.String())),
+  literal: Type.Optional(Type.String()),
+  text: Type.Optional(Type.String({ description: "paste" })),
+  bracketed: Type.Optional(Type.Boolean()),
+  offset: Type.Optional(Type.Number()),
+  limit: Type.Optional(Type.Number()),
+});
+
 /** Follows what exec left running, of this session only. Source: spec tools-and-automation §3.2. */
 export function createProcessTool({ jobs, scope, now }: { readonly jobs: ProcessJobs; readonly scope: string; readonly now: () => number }): AgentTool {
   return {
@@ -18,20 +33,7 @@ export function createProcessTool({ jobs, scope, now }: { readonly jobs: Process
     label: "Process",
     summary: "Follow background commands",
     description: "Background commands of exec: list, poll (new output), log (by line), write (stdin), send-keys, submit (enter), paste, kill, clear (finished), remove. Input needs exec pty=true.",
-    parameters: Type.Object({
-      action: Type.String({ description: "list|poll|log|write|send-keys|submit|paste|kill|clear|remove" }),
-      sessionId: Type.Optional(Type.String()),
-      timeout: Type.Optional(Type.Number({ description: "poll: wait up to this many ms for output" })),
-      data: Type.Optional(Type.String({ description: "write: text for stdin" })),
-      eof: Type.Optional(Type.Boolean()),
-      keys: Type.Optional(Type.Array(Type.String(), { description: "send-keys: enter, up, C-c, …" })),
-      hex: Type.Optional(Type.Array(Type.String())),
-      literal: Type.Optional(Type.String()),
-      text: Type.Optional(Type.String({ description: "paste" })),
-      bracketed: Type.Optional(Type.Boolean()),
-      offset: Type.Optional(Type.Number()),
-      limit: Type.Optional(Type.Number()),
-    }),
+    parameters: PROCESS_PARAMETERS,
     prepare(args) {
       const out = { ...args };
       for (const key of ["timeout", "offset", "limit"]) if (typeof out[key] === "string" && /^\d+$/.test(out[key])) out[key] = Number(out[key]);

@@ -21,6 +21,11 @@ const DEFAULT_PROMPT = "Describe the image.";
 const MAX_IMAGES = 20;
 const MAX_BYTES = 20 * 1024 * 1024;
 
+const PARAMETERS = Type.Object({
+  prompt: Type.Optional(Type.String()), image: Type.Optional(Type.String()), images: Type.Optional(Type.Array(Type.String())), model: Type.Optional(Type.String()),
+  maxBytesMb: Type.Optional(Type.Number()), maxImages: Type.Optional(Type.Number()),
+});
+
 /** Looks at pictures with a model that can, for one that cannot. Source: spec tools-and-automation §1.6. */
 export function createImageTool(options: ImageToolOptions): AgentTool {
   return {
@@ -28,10 +33,7 @@ export function createImageTool(options: ImageToolOptions): AgentTool {
     label: "Image",
     summary: "Have pictures looked at by a model that can see",
     description: "Ask a model that can see about one or more pictures: files, http(s) URLs or data: URLs.",
-    parameters: Type.Object({
-      prompt: Type.Optional(Type.String()), image: Type.Optional(Type.String()), images: Type.Optional(Type.Array(Type.String())), model: Type.Optional(Type.String()),
-      maxBytesMb: Type.Optional(Type.Number()), maxImages: Type.Optional(Type.Number()),
-    }),
+    parameters: PARAMETERS,
     describe: (args) => sourcesOf(args).map((source) => (source.startsWith("data:") ? "data:…" : source)).join(", "),
     async execute(args, { signal }) {
       const sources = sourcesOf(args);

@@ -33,16 +33,18 @@ function kindOf(key: string): (typeof KINDS)[number] {
   }
 }
 
+const LIST_PARAMETERS = Type.Object({
+  kinds: Type.Optional(Type.Array(Type.Unsafe<string>({ type: "string", enum: [...KINDS] }))), limit: Type.Optional(Type.Number()), activeMinutes: Type.Optional(Type.Number()),
+  messageLimit: Type.Optional(Type.Number({ description: "last messages of each, up to 20" })),
+});
+
 export function createSessionsListTool(scope: SessionToolScope): AgentTool {
   return {
     name: "sessions_list",
     label: "Sessions List",
     summary: "List conversations",
     description: "List conversations that this one may see, the newest first.",
-    parameters: Type.Object({
-      kinds: Type.Optional(Type.Array(Type.Unsafe<string>({ type: "string", enum: [...KINDS] }))), limit: Type.Optional(Type.Number()), activeMinutes: Type.Optional(Type.Number()),
-      messageLimit: Type.Optional(Type.Number({ description: "last messages of each, up to 20" })),
-    }),
+    parameters: LIST_PARAMETERS,
     async execute(args) {
       const rows = await scope.actions.list();
       const kinds = Array.isArray(args["kinds"]) && args["kinds"].length > 0 ? (args["kinds"] as string[]) : undefined;
@@ -71,13 +73,15 @@ async function findRow(scope: SessionToolScope, wanted: string): Promise<{ row: 
   return { row, rows };
 }
 
+const HISTORY_PARAMETERS = Type.Object({ sessionKey: Type.String(), limit: Type.Optional(Type.Number()), includeTools: Type.Optional(Type.Boolean()) });
+
 export function createSessionsHistoryTool(scope: SessionToolScope): AgentTool {
   return {
     name: "sessions_history",
     label: "Sessions History",
     summary: "Read another conversation",
     description: "Read the last messages of a conversation that this one may see.",
-    parameters: Type.Object({ sessionKey: Type.String(), limit: Type.Optional(Type.Number()), includeTools: Type.Optional(Type.Boolean()) }),
+    parameters: HISTORY_PARAMETERS,
     describe: (args) => optionalString(args, "sessionKey") ?? "",
     async execute(args) {
       const { row, rows } = await findRow(scope, requireString(args, "sessionKey"));
@@ -88,15 +92,17 @@ export function createSessionsHistoryTool(scope: SessionToolScope): AgentTool {
   };
 }
 
+const SEND_PARAMETERS = Type.Object({
+  sessionKey: Type.Optional(Type.String()), label: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()), message: Type.String(), timeoutSeconds: Type.Optional(Type.Number()),
+});
+
 export function createSessionsSendTool(scope: SessionToolScope): AgentTool {
   return {
     name: "sessions_send",
     label: "Sessions Send",
     summary: "Write to another conversation's agent",
     description: "Send a message to the agent of another conversation and wait for its reply. timeoutSeconds 0 does not wait.",
-    parameters: Type.Object({
-      sessionKey: Type.Optional(Type.String()), label: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()), message: Type.String(), timeoutSeconds: Type.Optional(Type.Number()),
-    }),
+    parameters: SEND_PARAMETERS,
     describe: (args) => optionalString(args, "sessionKey") ?? optionalString(args, "label") ?? "",
     async execute(args, { signal }) {
       const message = requireString(args, "message");
@@ -122,13 +128,15 @@ async function findByLabel(scope: SessionToolScope, label: string, agentId: stri
   return { row, rows };
 }
 
+const AGENTS_PARAMETERS = Type.Object({});
+
 export function createAgentsListTool(scope: SessionToolScope): AgentTool {
   return {
     name: "agents_list",
     label: "Agents List",
     summary: "Agents that tasks can be given to",
     description: "List the agents that sessions_spawn may use.",
-    parameters: Type.Object({}),
+    parameters: AGENTS_PARAMETERS,
     execute: () => Promise.resolve(toolJson(scope.actions.agents(scope.agentId))),
   };
 }

@@ -10,17 +10,19 @@ const DEFAULT_RECENT_MIN = 30;
 const MAX_RECENT_MIN = 1440;
 const MAX_MESSAGE_CHARS = 4000;
 
+const SPAWN_PARAMETERS = Type.Object({
+  task: Type.String({ description: "all that it must know" }), label: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()), model: Type.Optional(Type.String()),
+  thinking: Type.Optional(Type.String()), runTimeoutSeconds: Type.Optional(Type.Number()), mode: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["run", "session"] })),
+  cleanup: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["delete", "keep"] })),
+});
+
 export function createSessionsSpawnTool(scope: SessionToolScope): AgentTool {
   return {
     name: "sessions_spawn",
     label: "Sessions Spawn",
     summary: "Give a task to a sub-agent in a session of its own",
     description: "Give a task to a sub-agent. It works in the background in a session of its own; its result comes back by itself when it is done.",
-    parameters: Type.Object({
-      task: Type.String({ description: "all that it must know" }), label: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()), model: Type.Optional(Type.String()),
-      thinking: Type.Optional(Type.String()), runTimeoutSeconds: Type.Optional(Type.Number()), mode: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["run", "session"] })),
-      cleanup: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["delete", "keep"] })),
-    }),
+    parameters: SPAWN_PARAMETERS,
     prepare: ({ timeoutSeconds, ...args }) => ({ ...args, runTimeoutSeconds: args["runTimeoutSeconds"] ?? timeoutSeconds }),
     describe: (args) => optionalString(args, "label") ?? firstLine(String(args["task"] ?? "")),
     async execute(args) {
@@ -37,15 +39,17 @@ export function createSessionsSpawnTool(scope: SessionToolScope): AgentTool {
   };
 }
 
+const SUBAGENTS_PARAMETERS = Type.Object({
+  action: Type.Unsafe<string>({ type: "string", enum: ["list", "kill", "steer"] }), target: Type.Optional(Type.String()), message: Type.Optional(Type.String()), recentMinutes: Type.Optional(Type.Number()),
+});
+
 export function createSubagentsTool(scope: SessionToolScope): AgentTool {
   return {
     name: "subagents",
     label: "Subagents",
     summary: "Look at, stop or redirect sub-agents of this session",
     description: "list, kill or steer the sub-agents that this session has started. target: number of the list, label, run id, session key, last, or all (kill).",
-    parameters: Type.Object({
-      action: Type.Unsafe<string>({ type: "string", enum: ["list", "kill", "steer"] }), target: Type.Optional(Type.String()), message: Type.Optional(Type.String()), recentMinutes: Type.Optional(Type.Number()),
-    }),
+    parameters: SUBAGENTS_PARAMETERS,
     describe: (args) => [optionalString(args, "action"), optionalString(args, "target")].filter(Boolean).join(" "),
     async execute(args) {
       const minutes = Math.min(MAX_RECENT_MIN, Math.max(1, optionalNumber(args, "recentMinutes") ?? DEFAULT_RECENT_MIN));

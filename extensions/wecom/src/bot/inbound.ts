@@ -1,0 +1,94 @@
+import type { InboundMediaRef, InboundMessage } from "openclaw/plugin-sdk";
+import { z } from "zod";
+import { groupSettings } from "../access.ts";
+import type { WecomAccount } from "../config.ts";
+import type { ReplyData } from "../reply-data.ts";
+
+const words = z.looseObject({ content: z.string().default("") });
+const file = z.looseObject({ url: z.string().min(1), aeskey: z.string().optional(), filename: z.string().optional() });
+const piece = z.looseObject({ msgtype: z.string(), text: words.optional(), image: file.optional() });
+const content = {
+  msgtype: z.string().default("unknown"), text: words.optional(), voice: words.optional(), image: file.optional(), file: file.optional(), video: file.optional(),
+  mixed: z.looseObject({ msg_item: z.array(piece).default([]) }).optional(),
+};
+/** A message of either form of the bot. Source: spec channels-cn §2.2 (Message bodies). */
+const botMessage = z.looseObject({
+  msgid: z.string().min(1), aibotid: z.string().optional(), chattype: z.string().default("single"), chatid: z.string().optional(), from: z.looseObject({ userid: z.string().default("") }).optional(), create_time: z.number().optional(),
+  response_url: z.string().optional(), ...content, quote: z.looseObject(content).optional(),
+});
+export type BotMessage = z.infer<typeof botMessage>;
+
+/** ms that the platform serves a file. */
+const FILE_LIFE_MS = 5 * 60_000;
+
+/** What a medium's `ref` holds. */
+export const mediaRef = z.object({ url: z.string(), aeskey: z.string().optional() });
+
+export const parseBotMessage = (body: unknown): BotMessage => botMessage.parse(body);
+
+/** undefined for what is from nobody: `sys`, no sender, a group without id. */
+export function toInbound(message: BotMessage, env: { readonly account: WecomAccount; readonly now: () => number; replyData(place: { chatId: string; userId: string; isGroup: boolean }): ReplyData; readonly replyExpiresAtMs: number }): InboundMessage | undefined {
+  const { account, now } = env;
+  const userId = message.from?.userid.trim() ?? "";
+  const isGroup = message.chattype === "group";
+  if (userId === "" || userId === "sys" || (isGroup && !message.chatid)) return undefined;
+  const chatId = isGroup ? (message.chatid ?? "") : userId;
+  const body = readBody(message, now());
+  const quoted = message.quote && readBody(message.quote, now());
+  // The text names the bot; what is a command begins behind the name.
+  const bare = isGroup ? body.text.replace(/^\s*(?:@\S+\s+)+|^\s*@\S+\s*$/, "") : body.text;
+  const isOnlyQuote = bare.trim() === "" && body.media.length === 0 && quoted !== undefined;
+  const text = isOnlyQuote ? quoted.text : bare;
+  const media = [...body.media, ...(quoted?.media ?? [])];
+  const systemPrompt = isGroup ? groupSettings(account, chatId).settings.systemPrompt : undefined;
+  return {
+    channel: "wecom", accountId: account.accountId, messageId: message.msgid, chat: { id: chatId, type: isGroup ? "group" : "direct" }, sender: { id: userId },
+    text, timestampMs: message.create_time === undefined ? now() : message.create_time * 1000, to: isGroup ? `group:${chatId}` : `user:${userId}`, from: isGroup ? `wecom:group:${chatId}` : `wecom:${userId}`,
+    ...(isGroup && !isOnlyQuote && bare !== body.text ? { agentText: body.text } : {}),
+    ...(media.length > 0 ? { media } : {}),
+    // A group shows the bot only what names it.
+    ...(isGroup ? { mentions: { bot: true, anyone: true, implicit: false } } : {}),
+    ...(quoted && !isOnlyQuote ? { reply: { id: `${message.msgid}:quote`, body: quoted.text || `[${message.quote?.msgtype ?? "quote"}]`, isQuote: true } } : {}),
+    replyContext: { data: env.replyData({ chatId, userId, isGroup }), expiresAtMs: env.replyExpiresAtMs },
+    ...(systemPrompt ? { groupSystemPrompt: systemPrompt } : {}),
+  };
+}
+
+function readBody(message: Pick<BotMessage, "msgtype" | "text" | "voice" | "image" | "file" | "video" | "mixed">, nowMs: number): { readonly text: string; readonly media: readonly InboundMediaRef[] } {
+  const medium = (kind: InboundMediaRef["kind"], found: z.infer<typeof file> | undefined): InboundMediaRef[] =>
+    found === undefined ? [] : [{ kind, ref: JSON.stringify({ url: found.url, aeskey: found.aeskey }), fileName: found.filename, expiresAtMs: nowMs + FILE_LIFE_MS }];
+  switch (message.msgtype) {
+    case "text":
+      return { text: message.text?.content.trim() ?? "", media: [] };
+    case "voice":
+      return { text: message.voice?.content.trim() ?? "", media: [] };
+    case "image":
+      return { text: "", media: medium("image", message.image) };
+    case "file":
+      return { text: "", media: medium("document", message.file) };
+    case "video":
+      return { text: "", media: medium("video", message.video) };
+    case "mixed": {
+      const items = message.mixed?.msg_item ?? [];
+      return { text: items.map((item) => item.text?.content ?? "").filter(Boolean).join("\n").trim(), media: items.flatMap((item) => medium("image", item.image)) };
+    }
+    default:
+      return { text: `[${message.msgtype}]`, media: [] };
+  }
+}
+
+const cardEvent = z.looseObject({ event: z.looseObject({ eventtype: z.string().default(""), template_card_event: z.looseObject({ event_key: z.string().default(""), task_id: z.string().optional(), selected_items: z.unknown() }).optional() }) });
+
+export interface BotEvent {
+  readonly type: string;
+  /** What a person chose on a card, as words or as the command that its button carries. */
+  readonly choice: string | undefined;
+}
+
+export function readEvent(body: unknown): BotEvent {
+  const { event } = cardEvent.parse(body);
+  const card = event.template_card_event;
+  const key = card?.event_key ?? "";
+  const selected = card?.selected_items === undefined ? "" : ` ${JSON.stringify(card.selected_items)}`;
+  return { type: event.eventtype, choice: card === undefined ? undefined : key.startsWith("/") ? key : `[卡片交互] 按钮: ${key}${selected}` };
+}

@@ -37,6 +37,7 @@ export async function downloadBotMedia(account: WecomAccount, media: InboundMedi
     if (!response.ok) throw new ChannelError("unreachable", "⚠️ Failed to download media. Please try again.", `The file host answered HTTP ${response.status}.`);
     const key = aeskey ?? account.bot?.callback?.encodingAESKey;
     const bytes = key === undefined ? Buffer.from(response.body) : decryptBytes(response.body, Buffer.from(key.length === 43 ? `${key}=` : key, "base64"));
+    if (bytes.byteLength > options.maxBytes) throw tooLarge(options.maxBytes);
     const given = media.fileName ?? fileNameOf(response.headers.get("content-disposition"));
     return await store(bytes, { ...media, fileName: given }, options);
   } catch (err) {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 
 /** Both directions of the long connection. Source: spec channels-cn §2.2. */
-const frame = z.looseObject({ cmd: z.string().optional(), headers: z.looseObject({ req_id: z.string().default("") }).default({ req_id: "" }), body: z.unknown(), errcode: z.number().optional(), errmsg: z.string().optional() });
+const frame = z.looseObject({ cmd: z.string().optional(), headers: z.looseObject({ req_id: z.string().default("") }).default({ req_id: "" }), body: z.unknown().optional(), errcode: z.number().optional(), errmsg: z.string().optional() });
 export type Frame = z.infer<typeof frame>;
 
 /** undefined for what is no frame. */

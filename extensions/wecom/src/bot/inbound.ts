@@ -77,7 +77,7 @@ function readBody(message: Pick<BotMessage, "msgtype" | "text" | "voice" | "imag
   }
 }
 
-const cardEvent = z.looseObject({ event: z.looseObject({ eventtype: z.string().default(""), template_card_event: z.looseObject({ event_key: z.string().default(""), task_id: z.string().optional(), selected_items: z.unknown() }).optional() }) });
+const cardEvent = z.looseObject({ event: z.looseObject({ eventtype: z.string().default(""), template_card_event: z.looseObject({ event_key: z.string().default(""), task_id: z.string().optional(), selected_items: z.unknown().optional() }).optional() }) });
 
 export interface BotEvent {
   readonly type: string;

@@ -19,8 +19,6 @@ export interface BotLink {
    * @throws WecomError
    */
   request(cmd: string, body: object, options: { readonly what: string; readonly reqId?: string | undefined; readonly timeoutMs?: number | undefined }): Promise<unknown>;
-  /** Frames that wait behind one of this request. */
-  pending(reqId: string): number;
 }
 
 export interface LinkOptions {
@@ -87,7 +85,6 @@ export async function runLink(options: LinkOptions): Promise<LinkEnd> {
   }
 
   const link: BotLink = {
-    pending: (reqId) => lanes.get(reqId)?.waiting ?? 0,
     request(cmd, body, { what, reqId = newReqId(cmd), timeoutMs = timings.ackMs }) {
       const lane = lanes.get(reqId);
       if ((lane?.waiting ?? 0) >= MAX_QUEUE) return Promise.reject(new WecomError("retry", `Too many frames wait for WeCom (${what})`));

@@ -93,8 +93,7 @@ export function createBotStreams({ link, log, now, intervalMs = DEFAULT_INTERVAL
 
     async function show(text: string): Promise<void> {
       lastAtMs = now();
-      // Whoever is behind with acknowledgements sees the next text.
-      if (isOver || text === stream.shown || (link()?.pending(reqId) ?? 0) > 0) return;
+      if (isOver || text === stream.shown) return;
       try {
         isBegun = true;
         await send(reqId, stream.streamId, text, false);
@@ -111,10 +110,7 @@ export function createBotStreams({ link, log, now, intervalMs = DEFAULT_INTERVAL
       if (text === "" || text === stream.shown) return;
       timer = setTimeout(() => {
         timer = undefined;
-        running = show(hideMediaLines(latest)).finally(() => {
-          running = undefined;
-          schedule();
-        });
+        begin(hideMediaLines(latest));
       }, Math.max(0, lastAtMs + intervalMs - now()));
     }
 
@@ -125,7 +121,15 @@ export function createBotStreams({ link, log, now, intervalMs = DEFAULT_INTERVAL
       await running;
     }
 
-    if (showsThinking) running = show(THINKING).finally(() => (running = undefined));
+    /** One frame at a time: while one is not acknowledged, texts are passed over for the newest. */
+    function begin(text: string): void {
+      running = show(text).finally(() => {
+        running = undefined;
+        schedule();
+      });
+    }
+
+    if (showsThinking) begin(THINKING);
     return {
       ref: { via: "bot-socket", reqId, streamId: stream.streamId },
       update(fullText) {

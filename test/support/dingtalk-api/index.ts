@@ -56,6 +56,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
   };
   const calls: Recorded[] = [];
   const faults: (Fault & { left: number })[] = [];
+  const refused = new Set<Recorded>();
   const held: (() => void)[] = [];
   const sockets = new Map<WebSocket, string>();
   const acks: Acked[] = [];
@@ -86,6 +87,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
     tell();
     const fault = faults.find((one) => one.left > 0 && (one.path === undefined || call.path.includes(one.path)));
     if (fault) fault.left--;
+    if (fault && !fault.hold) refused.add(call);
     if (fault?.hold) await new Promise<void>((resolve) => held.push(resolve));
     const given = fault && !fault.hold ? { status: fault.status ?? 500, body: fault.body ?? {}, headers: fault.headers } : answer(platform, call);
     if (res.destroyed) return;
@@ -146,7 +148,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
   }
   const inject = (data: Record<string, unknown>, clientId?: string): { msgId: string; ackId: string; data: Record<string, unknown> } => ({ msgId: String(data["msgId"]), data, ackId: sendFrame("CALLBACK", "/v1.0/im/bot/messages/get", data, clientId) });
 
-  const texts = (): string[] => calls.flatMap(({ path, body }) => {
+  const textsOf = (list: readonly Recorded[]): string[] => list.flatMap(({ path, body }) => {
     const sent = body as { msgParam?: string; markdown?: { text: string }; text?: { content: string } };
     if (path === "/robot/sendBySession") return [sent.markdown?.text ?? sent.text?.content ?? ""];
     if (!/batchSend$|groupMessages\/send$/.test(path)) return [];
@@ -158,7 +160,9 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
     url: url(), env: { OPENCLAW_DINGTALK_API_ROOT: url(), OPENCLAW_DINGTALK_OAPI_ROOT: url() }, platform, acks, pongs, waitUntil,
     calls: (path = ""): Recorded[] => calls.filter((call) => call.path.includes(path)),
     /** Of all messages sent, refused ones as well. */
-    texts,
+    texts: () => textsOf(calls),
+    /** Of those that were taken. */
+    standing: () => textsOf(calls.filter((call) => !refused.has(call))),
     connections: () => connections,
     open: () => sockets.size,
     connected: (count = 1) => waitUntil(() => sockets.size > 0 && connections >= count, `connection ${count}`),

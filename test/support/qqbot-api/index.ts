@@ -35,15 +35,17 @@ const GROUP_WINDOW_MS = 5 * 60_000;
 const MAX_PASSIVE = 5;
 
 /** QQ's open platform on loopback: tokens, the event socket, messages and files. Source: spec channels-cn §1. */
-export async function startFakeQQ(options: { readonly appId?: string; readonly secret?: string; readonly heartbeatMs?: number } = {}) {
+export async function startFakeQQ(options: { readonly appId?: string; readonly secret?: string; readonly heartbeatMs?: number; readonly otherApps?: Readonly<Record<string, string>> } = {}) {
   const { appId = "102000001", secret = "qq-secret", heartbeatMs = 10_000 } = options;
   const calls: QQCall[] = [];
   const sent: { readonly path: string; readonly text: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
   const failures: Failure[] = [];
-  const tokens = new Set<string>();
+  const apps = new Map([[appId, secret], ...Object.entries(options.otherApps ?? {})]);
+  /** Token → app. */
+  const tokens = new Map<string, string>();
   const received = new Map<string, { readonly atMs: number; readonly scene: "users" | "groups"; readonly seqs: Set<number> }>();
   const files = new Map<string, { readonly bytes: Buffer; readonly type: string }>();
-  const sessions = new Map<string, { seq: number; readonly log: { readonly s: number; readonly t: string; readonly d: unknown }[] }>();
+  const sessions = new Map<string, { readonly app: string; seq: number; readonly log: { readonly s: number; readonly t: string; readonly d: unknown }[] }>();
   const links = new Set<Link>();
   const identified: { readonly op: number; readonly d: Record<string, unknown> }[] = [];
   const waiters = new Set<() => void>();
@@ -75,9 +77,9 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       return json(res, failure.status, failure.body, failure.headers);
     }
     if (path === "/app/getAppAccessToken") {
-      if (body["appId"] !== appId || body["clientSecret"] !== secret) return json(res, 200, { code: 100016, message: "invalid appid or secret" });
+      if (body["clientSecret"] === undefined || apps.get(String(body["appId"])) !== body["clientSecret"]) return json(res, 200, { code: 100016, message: "invalid appid or secret" });
       const fresh = randomUUID();
-      tokens.add(fresh);
+      tokens.set(fresh, String(body["appId"]));
       return json(res, 200, { access_token: fresh, expires_in: "7200" });
     }
     if (token === undefined || !tokens.has(token)) return json(res, 401, { code: 11244, message: "token expired" });
@@ -138,7 +140,8 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
   function join(link: Link, frame: { op: number; d: Record<string, unknown> }): void {
     identified.push(frame);
     const token = /^QQBot (.+)$/.exec(String(frame.d["token"]))?.[1];
-    if (token === undefined || !tokens.has(token)) return link.socket.close(4004, "token");
+    const app = token === undefined ? undefined : tokens.get(token);
+    if (app === undefined) return link.socket.close(4004, "token");
     if (frame.op === 6) {
       const known = sessions.get(String(frame.d["session_id"]));
       if (!known) return link.socket.send(JSON.stringify({ op: 9, d: false }));
@@ -148,14 +151,15 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       link.socket.send(JSON.stringify({ op: 0, s: known.seq, t: "RESUMED", d: "" }));
     } else {
       link.session = randomUUID();
-      sessions.set(link.session, { seq: 1, log: [] });
+      sessions.set(link.session, { app, seq: 1, log: [] });
       link.socket.send(JSON.stringify({ op: 0, s: 1, t: "READY", d: { session_id: link.session, user: { id: "bot-1", username: "Robot" } } }));
     }
     changed();
   }
 
-  function dispatch(t: string, d: Record<string, unknown>): void {
+  function dispatch(t: string, d: Record<string, unknown>, app = appId): void {
     for (const [id, session] of sessions) {
+      if (session.app !== app) continue;
       const event = { s: ++session.seq, t, d };
       session.log.push(event);
       for (const link of links) if (link.session === id) link.socket.send(JSON.stringify({ op: 0, ...event }));
@@ -163,10 +167,10 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
   }
 
   let count = 0;
-  const inject = (t: string, scene: "users" | "groups", text: string, more: Record<string, unknown>): Record<string, unknown> => {
+  const inject = (t: string, scene: "users" | "groups", text: string, more: Record<string, unknown>, app?: string): Record<string, unknown> => {
     const d = { id: `ROBOT1.0_${++count}`, content: text, timestamp: new Date().toISOString(), ...more };
     received.set(d.id, { atMs: Date.now(), scene, seqs: new Set() });
-    dispatch(t, d);
+    dispatch(t, d, app);
     return d;
   };
 
@@ -180,7 +184,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     calls: () => calls,
     sent: () => sent,
     texts: () => sent.map(({ text }) => text),
-    injectDirect: (text: string, more: Record<string, unknown> = {}) => inject("C2C_MESSAGE_CREATE", "users", text, { author: { user_openid: ALICE }, ...more }),
+    injectDirect: (text: string, more: Record<string, unknown> = {}, app?: string) => inject("C2C_MESSAGE_CREATE", "users", text, { author: { user_openid: ALICE }, ...more }, app),
     injectGroup: (text: string, more: Record<string, unknown> = {}) => inject("GROUP_AT_MESSAGE_CREATE", "groups", text, { author: { member_openid: ALICE }, group_openid: GROUP, ...more }),
     /** Any event, as it is. */
     dispatch,

@@ -53,7 +53,7 @@ export async function sendHttp({ what, method, url, headers, body, agent, timeou
     if (err instanceof WecomError) throw err;
     if (deadline.aborted) throw new WecomError("uncertain", `WeCom gave no answer within ${timeoutMs} ms (${what})`, { cause: err });
     const code = err instanceof Error && "code" in err ? String(err.code) : undefined;
-    const isSafe = code !== undefined && /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code);
+    const isSafe = code !== undefined && /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ERR_PROXY_TUNNEL)$/.test(code);
     throw new WecomError(isSafe ? "retry" : "uncertain", `WeCom cannot be reached (${what}${code === undefined ? "" : `, ${code}`})`, { cause: err });
   }
 }

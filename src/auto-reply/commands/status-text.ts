@@ -20,7 +20,10 @@ export async function buildStatusText(deps: CommandServicesDeps, services: Comma
   const entry = await deps.sessions.get(sessionKey);
   const agentId = deps.sessions.agentIdOf(sessionKey);
   const { ref, reason } = await services.currentModel(sessionKey);
-  const thinking = entry?.thinkingLevel ?? cfg.agents?.defaults?.thinkingDefault ?? (await deps.agents.models.defaultThinking(ref, agentId));
+  const wanted = entry?.thinkingLevel ?? cfg.agents?.defaults?.thinkingDefault ?? (await deps.agents.models.defaultThinking(ref, agentId));
+  const levels = await deps.agents.models.thinkingLevels(ref, agentId);
+  // As the run does it: a model that does not think is not asked to.
+  const thinking = levels.some((level) => level !== "off") ? wanted : "off";
   const now = deps.clock.now();
   const kind = sessionKeyKind(sessionKey);
   const lines: (string | undefined)[] = [

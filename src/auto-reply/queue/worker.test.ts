@@ -112,3 +112,15 @@ it("hands back everything that waits when it is cleared, and goes on afterwards"
   await w.done();
   expect(w.answered).toEqual(["0", "3"]);
 });
+
+it("a message that the running answer took in says that it was read", async () => {
+  const w = world({ mode: "steer", cap: 9, drop: "old" });
+  const said: string[] = [];
+  const nothing = (): void => undefined;
+  w.workers.submit(KEY, message(0, "alice"));
+  await settled();
+  w.workers.submit(KEY, { ...message(1, "alice"), status: { alive: nothing, thinking: nothing, tool: nothing, clear: nothing, end: (outcome) => void said.push(outcome) } });
+  w.running()[0]?.end("read");
+  await w.done();
+  expect([w.answered, said]).toEqual([["0", "1"], ["done"]]);
+});

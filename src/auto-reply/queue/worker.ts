@@ -85,6 +85,8 @@ export function createSessionWorkers(deps: WorkerDeps): SessionWorkers {
       takeSteered() {
         const taken = session.steered.filter((entry) => entry.taken);
         session.steered = session.steered.filter((entry) => !entry.taken);
+        // They were read: what the message wears says so.
+        for (const { queued } of taken) queued.item.status?.end("done");
         return taken.flatMap(({ queued }) => queued.item.rows);
       },
     };

@@ -6,6 +6,7 @@ import { startChannelHttp } from "../../../test/support/channel-http.ts";
 import { startTestAccount, type TestAccountOptions } from "../../../test/support/wecom-api/account.ts";
 import { createCallbackSender, KEYS } from "../../../test/support/wecom-api/callback.ts";
 import { ALICE, GROUP, startFakeWecom } from "../../../test/support/wecom-api/index.ts";
+import { callbackSignature, encryptCallback } from "./callback-crypto.ts";
 
 const APP = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, ...KEYS };
 const BOT_PATH = "/plugins/wecom/bot/default";
@@ -141,6 +142,9 @@ describe("the door of callbacks", () => {
     expect((await w.bot.postJson(BOT_PATH, { a: 1 }, { msg_signature: "0".repeat(40) })).body).toEqual({ error: "wecom_account_not_found" });
     for (const body of ["", "{", "[]", "{}", '{"encrypt":5}', "<xml>", "<xml><A>1</A></xml>", '<!DOCTYPE x><xml><Encrypt>a</Encrypt></xml>']) expect([body, await statusOf(`${BOT_PATH}?msg_signature=x&timestamp=1&nonce=2`, { method: "POST", body })]).toEqual([body, 400]);
     expect(await statusOf(BOT_PATH, { method: "DELETE" })).toBe(405);
+    // Recorded days ago and played again, signature and all.
+    const [old, encrypt] = ["1700000000", encryptCallback("{}", KEYS.encodingAESKey, "")];
+    expect(await statusOf(`${BOT_PATH}?${new URLSearchParams({ timestamp: old, nonce: "n", msg_signature: callbackSignature(KEYS.token, old, "n", encrypt) }).toString()}`, { method: "POST", body: JSON.stringify({ encrypt }) })).toBe(401);
     // Signed by the same token, encrypted for another receiver.
     expect((await createCallbackSender(w.server.url, { receiveId: "other" }).postXml(APP_PATH, { MsgType: "text" })).status).toBe(400);
     expect((await w.bot.postJson(BOT_PATH, { no: "message" })).status).toBe(400);

@@ -18,6 +18,8 @@ export interface CallbackRouter {
   add(receiver: CallbackReceiver): () => void;
 }
 
+const MAX_AGE_MS = 12 * 3_600_000;
+
 const json = (status: number, body: object): ChannelHttpResponse => ({ status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 const plain = (status: number, body: string): ChannelHttpResponse => ({ status, headers: { "content-type": "text/plain; charset=utf-8" }, body });
 
@@ -53,7 +55,9 @@ export function createCallbackRouter(): CallbackRouter {
     } catch {
       return json(400, { error: "wecom_bad_body" });
     }
-    const matching = own.filter(({ keys }) => keys.token !== "" && isSameText(query.signature, callbackSignature(keys.token, query.timestamp, query.nonce, encrypted)));
+    // A message is remembered for a day: an older callback could be one that somebody recorded.
+    const isFresh = (nowMs: number): boolean => /^\d{1,12}$/.test(query.timestamp) && Math.abs(nowMs - Number(query.timestamp) * 1000) <= MAX_AGE_MS;
+    const matching = own.filter(({ keys, ctx }) => isFresh(ctx.now()) && keys.token !== "" && isSameText(query.signature, callbackSignature(keys.token, query.timestamp, query.nonce, encrypted)));
     const [receiver, other] = matching;
     if (!receiver) return json(401, { error: "wecom_account_not_found" });
     if (other) return json(401, { error: "wecom_account_conflict" });

@@ -10,7 +10,7 @@ let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "bootstrap-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 const write = (name: string, text: string): Promise<void> => writeFile(join(dir, name), text);
 const limits = (bootstrapMaxChars: number, bootstrapTotalMaxChars: number): OpenClawConfig => ({ agents: { defaults: { bootstrapMaxChars, bootstrapTotalMaxChars } } });
@@ -83,6 +83,6 @@ describe("workspace files of a run", () => {
     const files = await resolveBootstrapFilesForRun({ workspaceDir: dir, audience: "full", includeMemory: false, warn: (text) => warnings.push(text) });
     expect(files.find((file) => file.fileName === "USER.md")?.missing).toBe(true);
     expect(warnings.join()).toContain("USER.md leads out of the workspace");
-    await rm(outside, { recursive: true, force: true });
+    await rm(outside, { recursive: true, force: true, maxRetries: 5 });
   });
 });

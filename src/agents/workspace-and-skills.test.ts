@@ -13,7 +13,7 @@ beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "agent-home-"));
   dir = join(home, "workspace");
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
 const has = (name: string): Promise<boolean> => stat(join(dir, name)).then(() => true, () => false);
 const ensure = (seed = true): Promise<void> => ensureWorkspace(dir, { seed, clock: { now: () => 0 }, log: silentLogger });
 

@@ -149,7 +149,7 @@ async function world(): Promise<World> {
     },
     async [Symbol.asyncDispose]() {
       await w.cron.stop();
-      await rm(dir, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
   return w;
@@ -283,5 +283,5 @@ it("the log of a job is cut to its newest lines", async () => {
   expect(entries[0]?.ts).toBe(29);
   expect(total).toBeLessThan(12);
   expect(await log.read({ jobId: "../j", limit: 1, offset: 0 })).toEqual({ entries: [], total: 0 });
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });

@@ -23,5 +23,5 @@ it("a file that never comes is given up in time and told; the others of the mess
   expect(await download({ channel: "x", accountId: "default", media: [media("a"), media("hangs")] })).toEqual({
     media: [{ path: "/m/a", mimeType: "image/png", sizeBytes: 1 }], problem: "A file of your message could not be fetched in time; I go on without it.",
   });
-  await rm(stateDir, { recursive: true, force: true });
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });

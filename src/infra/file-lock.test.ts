@@ -10,7 +10,7 @@ let dir = "";
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "lock-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 it("lets one holder in at a time and leaves no file behind", async () => {
   const path = join(dir, "sub", "x.lock");

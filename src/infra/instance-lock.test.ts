@@ -11,7 +11,7 @@ import { describePortOwners, findPortOwners, parseLsof, stopPortOwners } from ".
 
 async function tempDir() {
   const path = await mkdtemp(join(tmpdir(), "openclaw-lock-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 async function listen() {

@@ -9,7 +9,7 @@ let dir = "";
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "regular-"));
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 it("reads files of any size up to the limit, and those of /proc that say they have none", async () => {
   for (const size of [0, 1, 256 * 1024, 700_001]) {

@@ -13,7 +13,7 @@ beforeEach(async () => {
   [workspaceDir, stateDir] = [join(home, "ws"), join(home, "state")];
   await mkdir(workspaceDir);
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
 const resolve = (source: string) =>
   resolveOutboundMedia(source, { workspaceDir, stateDir, fetchUrl: (url) => (url.includes("bad") ? Promise.reject(new Error("refused")) : Promise.resolve({ bytes: new Uint8Array(3), mimeType: "image/png" })) });
 

@@ -13,7 +13,7 @@ import type { DeviceClaim, DeviceStoreEvent } from "./index.ts";
 async function setup(now = { ms: 1_767_225_600_000 }) {
   const stateDir = await mkdtemp(join(tmpdir(), "openclaw-pairing-"));
   const deps = { stateDir, clock: { now: () => now.ms }, log: silentLogger };
-  return { ...deps, now, [Symbol.asyncDispose]: () => rm(stateDir, { recursive: true, force: true }) };
+  return { ...deps, now, [Symbol.asyncDispose]: () => rm(stateDir, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 describe("a device identity", () => {

@@ -6,7 +6,7 @@ import * as sdk from "./index.ts";
 
 let dir: string;
 beforeAll(async () => void (dir = await mkdtemp(join(tmpdir(), "sdk-"))));
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 describe("files", () => {
   it("remembers messages over a restart", async () => {

@@ -13,7 +13,7 @@ let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "discovery-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 async function plugin(where: string, id: string, more: { readonly manifest?: object | string | null; readonly pack?: object; readonly entry?: string } = {}): Promise<string> {
   const root = join(dir, where);

@@ -82,7 +82,7 @@ async function withSessions(
     await run({ service, dir, lines, files: async () => (await readdir(dir)).toSorted() });
   } finally {
     await service.close();
-    await rm(stateDir, { recursive: true, force: true });
+    await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -14,7 +14,7 @@ let dir = "";
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "openclaw-store-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 const NOW = 1_000_000;
 const path = (): string => join(dir, "sessions.json");

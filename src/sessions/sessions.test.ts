@@ -25,7 +25,7 @@ async function withStore(run: (store: SessionStore, path: string, reopen: () => 
   const store = open();
   await store.refresh();
   await run(store, path, open);
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
 it("keeps entries under any key over a write and a new start", async () => {
@@ -115,7 +115,7 @@ it("appends under the last entry, closes a torn line and reads backwards what it
   for await (const line of readLinesBackwards(path)) backwards.unshift(line);
   expect(`${backwards.join("\n")}\n`).toBe(await readFile(path, "utf8"));
   expect((await readRecentMessages(path, { limit: 1, maxBytes: 1000 })).map((entry) => entry.id)).toEqual([second]);
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 it("never leaves the sessions folder, whatever a store says", () => {

@@ -193,10 +193,10 @@ async function withManySessions(): Promise<void> {
   add({ what: "10,000 sessions: sessions.list of the newest 1,000", budget: "≤ 100 ms", measured: `${listMs.toFixed(0)} ms`, ok: listMs <= 100 });
   await client[Symbol.asyncDispose]();
   await loaded.stop();
-  await rm(many.dir, { recursive: true, force: true });
+  await rm(many.dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
-await rm(dir, { recursive: true, force: true });
+await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 if (onlyJson) console.log(JSON.stringify(rows, null, 2));
 else console.log(`\n${JSON.stringify(rows)}`);
 process.exit(0);

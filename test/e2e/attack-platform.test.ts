@@ -159,7 +159,7 @@ it.each<[string, (dir: string) => Promise<unknown>]>([
   const started = startTestGateway({ stateDir, config: {} });
   await expect(started).rejects.toThrow(GatewayStartError);
   await expect(started).rejects.toThrow(/journal\.sqlite cannot be opened/);
-  await rm(stateDir, { recursive: true, force: true });
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 it("garbage in the middle of a transcript costs only those lines", async () => {
@@ -187,7 +187,7 @@ it("garbage in the middle of a transcript costs only those lines", async () => {
   expect(last).toContain("second words");
   const history = JSON.stringify(await client.call("chat.history", { sessionKey: "main" }));
   for (const words of ["first words", "second words", "third words"]) expect(history).toContain(words);
-  await rm(stateDir, { recursive: true, force: true }).catch(() => undefined);
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
 });
 
 it("a journal that cannot be opened stops the start with a clear error", async () => {

@@ -232,6 +232,6 @@ it("a plugin's command is a command of openclaw, beside ours and never in place 
     await expect(openclaw("nosuchword")).rejects.toThrow(/unknown command/);
     expect((await openclaw("status", "--json").catch((err: { stdout: string }) => err)).stdout).not.toContain("stolen");
   } finally {
-    await rm(stateDir, { recursive: true, force: true });
+    await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
   }
 });

@@ -42,7 +42,7 @@ async function world(input: { readonly steps: readonly Step[]; readonly config?:
     }),
   );
   const workspace = await mkdtemp(join(tmpdir(), "tools-"));
-  stack.defer(() => rm(workspace, { recursive: true, force: true }));
+  stack.defer(() => rm(workspace, { recursive: true, force: true, maxRetries: 5 }));
   const { mock } = model.providers;
   const openai = { ...mock, models: [...mock.models, { ...mock.models[0], id: "eyes", input: ["text", "image"] }] };
   const g = stack.use(

@@ -8,7 +8,7 @@ import { ALICE, GROUP } from "../../../test/support/dingtalk-api/index.ts";
 const STRANGER = "$:LWCP_v1:abcDEF==";
 let dir = "";
 beforeAll(async () => void (dir = await mkdtemp(join(tmpdir(), "dingtalk-out-"))));
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 async function file(fileName: string, mimeType: string, bytes: Buffer | string = "bytes") {
   const path = join(dir, fileName);

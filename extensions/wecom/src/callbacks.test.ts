@@ -65,7 +65,7 @@ describe("the bot as a callback", () => {
     expect((await polled).images).toMatchObject([{ msgtype: "image", image: { base64: Buffer.from("a.png").toString("base64"), md5: w.api.md5(Buffer.from("a.png")) } }]);
     expect(w.api.responses.map(({ text }) => text)).toEqual([`${"y".repeat(4000)}\n\n📎 b.pdf：已通过应用私信发送。`]);
     expect(w.api.app.sent).toMatchObject([{ touser: ALICE, msgtype: "file" }]);
-    await rm(dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   });
 
   it("that is asked no more answers by the response address once, then by the app, else tells that it cannot", async () => {

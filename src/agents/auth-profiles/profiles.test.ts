@@ -33,7 +33,7 @@ async function world(store: unknown, config: OpenClawConfig = {}, fetchFn: typeo
       const until = (await profiles.candidates("main", "p", modelId)).find((candidate) => candidate.id === id)?.restsUntil ?? 0;
       return until === 0 ? 0 : (until - clock.nowMs) / MINUTE;
     },
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 

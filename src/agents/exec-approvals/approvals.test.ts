@@ -12,7 +12,7 @@ let home: string;
 beforeEach(async () => {
   home = await realpath(await mkdtemp(join(tmpdir(), "approvals-")));
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
 const store = () => createApprovalsStore({ home, now: () => 1000 });
 
 describe("the approvals file", () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   reader = join(dir, "reader.sh");
   await writeFile(reader, 'for arg; do echo "[$arg]"; done\n');
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 type Links = NonNullable<NonNullable<OpenClawConfig["tools"]>["links"]>;
 const program = (...args: string[]) => ({ type: "cli" as const, command: "sh", args });

@@ -12,7 +12,7 @@ let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "understand-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 async function file(name: string, mimeType: string, content: string | Buffer = "sound"): Promise<ReceivedFile> {
   await writeFile(join(dir, name), content);

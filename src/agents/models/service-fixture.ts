@@ -35,7 +35,7 @@ export async function startTestService(config: OpenClawConfig, options: Partial<
     },
     async [Symbol.asyncDispose]() {
       models.close();
-      await rm(stateDir, { recursive: true, force: true });
+      await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "compaction-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 const open = (): Promise<OpenTranscript> => openTranscript(pi, { path: join(dir, "s.jsonl"), sessionId: "s", cwd: dir, budgetChars: 1_000_000, nowMs: 1, log: silentLogger });
 

@@ -25,7 +25,7 @@ let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "images-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 const hydrate = (messages: AgentMessage[], more: Partial<ImageHydrationOptions> = {}): Promise<AgentMessage[]> =>
   hydrateImages(messages, { store: createImageStore(), workspaceDir: dir, allowedRoots: [], maxSidePx: 1200, cacheTtlMs: 300_000, log: silentLogger, ...more });

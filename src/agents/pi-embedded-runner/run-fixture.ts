@@ -127,7 +127,7 @@ export async function createRunWorld(options: RunWorldOptions): Promise<RunWorld
     async [Symbol.asyncDispose]() {
       service.close();
       skillsWatcher.close();
-      await rm(dir, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

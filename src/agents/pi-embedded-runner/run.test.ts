@@ -51,7 +51,7 @@ async function world(stuckMs: number): Promise<World> {
     },
     async [Symbol.asyncDispose]() {
       service.close();
-      await rm(dir, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -18,7 +18,7 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "transcript-"));
   path = join(dir, "s.jsonl");
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 const open = (budgetChars = 1_000_000): Promise<OpenTranscript> => openTranscript(pi, { path, sessionId: "s", cwd: dir, budgetChars, nowMs: 1, log: silentLogger });
 const lines = async (): Promise<Record<string, unknown>[]> => (await readFile(path, "utf8")).trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);

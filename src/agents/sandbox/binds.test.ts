@@ -12,7 +12,7 @@ beforeAll(async () => {
   await symlink(join(root, "state"), join(root, "ws", "state-link"));
   await symlink(join(root, "elsewhere"), join(root, "ws", "elsewhere-link"));
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 
 const resolve = (bind: string, more: object = {}): Promise<Bind[]> =>
   resolveBinds({ docker: { workdir: "/workspace", binds: [bind.replaceAll("~", root)], ...more }, roots: [join(root, "ws"), join(root, "state", "sandboxes")], stateDir: join(root, "state") });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await writeFile(join(dir, "ws", "plan.md"), "the plan");
   await writeFile(join(dir, "secret"), "canary");
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 function session(sandbox: AgentsDefaultsSandboxConfig, env: Readonly<Record<string, string>> = { PATH: process.env["PATH"] ?? "", OPENCLAW_SANDBOX_BACKEND: "bwrap", OPENAI_API_KEY: "canary" }): SandboxSession {
   const service = createSandboxService({

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await symlink("loop-b", join(box, "loop-a"));
   await symlink("loop-a", join(box, "loop-b"));
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 
 const files = (): ReturnType<typeof createSandboxFiles> =>
   createSandboxFiles({

@@ -18,7 +18,7 @@ beforeEach(async () => {
   workspace = join(state, "workspace");
   await mkdir(workspace, { recursive: true });
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
 
 async function call(tool: AgentTool, args: Record<string, unknown>): Promise<string> {
   const result = await tool.execute(tool.prepare?.(args) ?? args, { toolCallId: "t", signal: new AbortController().signal, onUpdate: () => undefined });

@@ -227,7 +227,7 @@ describe("the connection", () => {
 describe("files that people send", () => {
   let dir = "";
   beforeAll(async () => void (dir = await mkdtemp(join(tmpdir(), "feishu-in-"))));
-  afterAll(() => rm(dir, { recursive: true, force: true }));
+  afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
   it("are fetched, also after the token expired and through 5xx; refused when too large; never by a path of their own", async () => {
     await using account = await startTestAccount({ start: false });

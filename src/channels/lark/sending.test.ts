@@ -7,7 +7,7 @@ import { ALICE, BOB, GROUP } from "../../../test/support/feishu-api/index.ts";
 
 let dir = "";
 beforeAll(async () => void (dir = await mkdtemp(join(tmpdir(), "feishu-out-"))));
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 async function file(fileName: string, mimeType: string, bytes: Buffer | string = "bytes") {
   const path = join(dir, fileName);

@@ -257,7 +257,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       await ws.shutdown({ reason: "gateway stopping", restartExpectedMs: null });
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      await rm(stateDir, { recursive: true, force: true });
+      await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -27,6 +27,6 @@ it("the published client openclaw-node connects, keeps its device, and connects 
     const { paired } = gateway.devices.list();
     expect(paired.map((d) => [d.clientId, d.clientMode, d.approvedScopes])).toEqual([["gateway-client", "backend", ["operator.read", "operator.write"]]]);
   } finally {
-    await rm(home, { recursive: true, force: true });
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
 });

@@ -20,7 +20,7 @@ beforeEach(async () => {
   stateDir = join(dir, "state");
   cfg = {};
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
 
 const MANIFEST = (id: string, extra: object = {}): string => JSON.stringify({ id, configSchema: { type: "object" }, ...extra });
 const EXTENSION = { openclaw: { extensions: ["./index.js"] } };

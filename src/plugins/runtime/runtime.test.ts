@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await close();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 describe("a direct message through a channel plugin", () => {

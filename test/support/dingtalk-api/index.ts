@@ -42,7 +42,7 @@ export interface FakeMessage {
 
 export const ALICE = "manager123";
 export const GROUP = "cidGroupA+/x==";
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 20_000;
 
 /** DingTalk on loopback: both APIs and the Stream gateway on one port. */
 export async function startFakeDingTalk(options: { readonly apps?: Readonly<Record<string, string>>; readonly tokenSeconds?: number } = {}) {

@@ -41,7 +41,7 @@ export const APP2 = "cli_a1b2c3d4e5f60719";
 export const ALICE = "ou_alice";
 export const BOB = "ou_bob";
 export const GROUP = "oc_team";
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 20_000;
 
 /** Feishu's open platform on loopback: REST, card kit and the long connection on one port. */
 export async function startFakeFeishu(options: { readonly apps?: Readonly<Record<string, string>>; readonly tokenSeconds?: number } = {}) {

@@ -43,7 +43,7 @@ export interface FakeMessage {
 export const ALICE = "alice";
 export const GROUP = "wrGroupA0001";
 export const BOT = "bot1";
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 20_000;
 
 /** WeCom on loopback: the socket of AI bots, the interface of apps and the file host on one port. */
 export async function startFakeWecom(options: { readonly bots?: Readonly<Record<string, string>>; readonly tokenSeconds?: number } = {}) {

@@ -18,7 +18,7 @@ async function folder() {
     put: (name: string, text: string) => writeFile(join(workspaceDir, name), text),
     get: (name: string) => readFile(join(workspaceDir, name), "utf8"),
     run: async (lines: string) => tool.execute({ input: `*** Begin Patch\n${lines}\n*** End Patch` }, { toolCallId: "c", signal: new AbortController().signal, onUpdate: () => undefined }),
-    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 

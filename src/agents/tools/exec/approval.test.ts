@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await jobs.killAll();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 async function exec(command: string, input: { settings?: ExecToolOptions["settings"]; args?: Record<string, unknown>; isAnswerable?: boolean; elevated?: boolean } = {}): Promise<string> {

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await jobs.killAll();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 const env = { PATH: process.env["PATH"], HOME: "/home/tester", SHELL: "/bin/sh", LANG: "C", OPENAI_API_KEY: "sk-secret", OPENCLAW_GATEWAY_TOKEN: "token" };

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await jobs.killAll();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: "/tmp" };

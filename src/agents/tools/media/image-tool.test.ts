@@ -31,7 +31,7 @@ async function world(answers: readonly Answer[], candidates: readonly string[] =
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await provider[Symbol.asyncDispose]();
-      await rm(workspaceDir, { recursive: true, force: true });
+      await rm(workspaceDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -33,7 +33,7 @@ async function folder(files: Record<string, Buffer | string>) {
       const result = await tool.execute(tool.prepare?.(args) ?? args, { toolCallId: "c", signal: new AbortController().signal, onUpdate: () => undefined });
       return { text: result.content.map((block) => (block.type === "text" ? block.text : "")).join(""), details: result.details };
     },
-    [Symbol.asyncDispose]: () => rm(workspaceDir, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(workspaceDir, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 

@@ -1,6 +1,7 @@
 export { createAgentHooks } from "./agent-hooks.ts";
 export type { PluginCatalog } from "./catalog.ts";
 export { runPluginCommand } from "./commands.ts";
+export { readExternalCatalog, type OfferedChannel } from "./external-catalog.ts";
 export { createForeignDispatch, createLiveReceivers, toChannelPlugin } from "./foreign/index.ts";
 export { createHookRunner, fireEvent, type HookRunner } from "./hooks.ts";
 export { hookOutbox, tellSent } from "./message-hooks.ts";

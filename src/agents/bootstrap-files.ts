@@ -16,6 +16,15 @@ export interface WorkspaceBootstrapFile {
   readonly missing: boolean;
 }
 
+/** A file before it is cut to the limits, as hooks see and change it. */
+export interface BootstrapSource {
+  readonly name: string;
+  readonly path: string;
+  /** undefined when it is missing. */
+  readonly content?: string | undefined;
+  readonly missing: boolean;
+}
+
 export interface EmbeddedContextFile {
   readonly path: string;
   readonly content: string;
@@ -43,34 +52,44 @@ export interface BootstrapParams {
   /** MEMORY.md only in the agent's main session or a direct session of an owner (spec decisions §3.5). */
   readonly includeMemory: boolean;
   readonly warn?: ((message: string) => void) | undefined;
+  /** Whoever may put other files in their place; its list is taken as it is, and then cut. */
+  readonly change?: ((files: readonly BootstrapSource[]) => Promise<readonly BootstrapSource[]>) | undefined;
 }
 
 /** Reads the files in their fixed order, cut to both limits. Source: spec agent-pipeline §5.1. */
 export async function resolveBootstrapFilesForRun(params: BootstrapParams): Promise<WorkspaceBootstrapFile[]> {
+  const found = await readSources(params);
   const maxChars = resolveBootstrapMaxChars(params.config);
   let remaining = resolveBootstrapTotalMaxChars(params.config);
   const files: WorkspaceBootstrapFile[] = [];
-  for (const name of params.audience === "full" ? FULL : REDUCED) {
-    const filePath = join(params.workspaceDir, name);
-    const raw = await readInside(params.workspaceDir, filePath, params.warn);
-    if (raw === undefined) {
-      // Optional files are not announced as missing: HEARTBEAT.md and BOOTSTRAP.md come and go.
-      if (name === "HEARTBEAT.md" || name === "BOOTSTRAP.md") continue;
-      const content = remaining < MIN_REMAINING_CHARS ? "" : truncateText(`[MISSING] Expected at: ${filePath}`, remaining);
-      files.push({ fileName: name, filePath, content, rawChars: 0, missing: true });
-      remaining -= content.length;
+  for (const { name, path, content: raw } of (await params.change?.(found)) ?? found) {
+    if (raw !== undefined) {
+      remaining = pushFile(files, name, path, raw, maxChars, remaining);
       continue;
     }
-    remaining = pushFile(files, name, filePath, raw, maxChars, remaining);
+    const content = remaining < MIN_REMAINING_CHARS ? "" : truncateText(`[MISSING] Expected at: ${path}`, remaining);
+    files.push({ fileName: name, filePath: path, content, rawChars: 0, missing: true });
+    remaining -= content.length;
   }
-  if (params.includeMemory && params.audience === "full") {
-    for (const name of ["MEMORY.md", "memory.md"]) {
-      const filePath = join(params.workspaceDir, name);
-      const raw = await readInside(params.workspaceDir, filePath, params.warn);
-      if (raw === undefined) continue;
-      remaining = pushFile(files, name, filePath, raw, maxChars, remaining);
-      break;
-    }
+  return files;
+}
+
+async function readSources({ workspaceDir, audience, includeMemory, warn }: BootstrapParams): Promise<BootstrapSource[]> {
+  const read = async (name: string): Promise<BootstrapSource> => {
+    const path = join(workspaceDir, name);
+    const content = await readInside(workspaceDir, path, warn);
+    return { name, path, content, missing: content === undefined };
+  };
+  const files: BootstrapSource[] = [];
+  for (const name of audience === "full" ? FULL : REDUCED) {
+    const file = await read(name);
+    // Optional files are not announced as missing: HEARTBEAT.md and BOOTSTRAP.md come and go.
+    if (!file.missing || (name !== "HEARTBEAT.md" && name !== "BOOTSTRAP.md")) files.push(file);
+  }
+  if (!includeMemory || audience !== "full") return files;
+  for (const name of ["MEMORY.md", "memory.md"]) {
+    const file = await read(name);
+    if (!file.missing) return [...files, file];
   }
   return files;
 }

@@ -1,3 +1,5 @@
+import type { OpenClawConfig } from "../config/index.ts";
+import type { BootstrapSource } from "./bootstrap-files.ts";
 import { toolError, type AgentTool } from "./tools/contract.ts";
 
 /** Who a run is for, as plugins are told. Source: spec plugin-sdk §7. */
@@ -31,6 +33,8 @@ export interface AgentHooks {
   has(...hooks: readonly string[]): boolean;
   /** `before_model_resolve`, then `before_agent_start`, which sees the conversation. */
   beforeModel(prompt: string, messages: () => Promise<readonly unknown[]>, ctx: AgentHookContext): Promise<ModelChange>;
+  /** The internal event `agent:bootstrap`: the files of the workspace that go into a new session's prompt. */
+  beforeBootstrap(files: readonly BootstrapSource[], cfg: OpenClawConfig, ctx: AgentHookContext): Promise<readonly BootstrapSource[]>;
   /** `before_prompt_build`; its words win over those of `earlier`. */
   beforePrompt(event: { readonly prompt: string; readonly messages: readonly unknown[] }, earlier: PromptChange | undefined, ctx: AgentHookContext): Promise<PromptChange>;
   /** Hooks that only look on: `llm_input`, `llm_output`, `agent_end`, `before_compaction`, `after_compaction`. */
@@ -44,6 +48,7 @@ export interface AgentHooks {
 export const NO_HOOKS: AgentHooks = {
   has: () => false,
   beforeModel: async () => ({}),
+  beforeBootstrap: async (files) => files,
   beforePrompt: async (_event, earlier) => earlier ?? {},
   notify: () => undefined,
   beforeToolCall: async ({ params }) => ({ params }),

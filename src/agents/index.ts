@@ -3,6 +3,8 @@ export type { ExecOverrides, ExtraToolContext, RunRequest } from "./tool-set.ts"
 export type { CronActions, CronToolJob } from "./tools/cron-tool.ts";
 export type { GatewayActions } from "./tools/gateway-tool.ts";
 export type { NodeActions } from "./tools/nodes/contract.ts";
+export type { AuthProfile, ProviderOAuth } from "./auth-profiles/index.ts";
+export type { BootstrapSource } from "./bootstrap-files.ts";
 export type { AgentHookContext, AgentHooks, ModelChange, PromptChange } from "./hooks.ts";
 export { createProviderUsage, formatUsageWindows, type ProviderUsageService } from "./provider-usage/index.ts";
 export { createLinkUnderstanding, type LinkUnderstanding } from "./link-understanding/index.ts";

@@ -44,11 +44,11 @@ function baseEnv(home: string, more: Readonly<Record<string, string>>): Record<s
   return { PATH, NODE_COMPILE_CACHE, ...(TMPDIR ? { TMPDIR } : {}), HOME: home, OPENCLAW_STATE_DIR: join(home, ".openclaw"), OPENCLAW_SKIP_LOCAL_MODELS: "1", ...more };
 }
 
-export function spawnCli(home: string, env: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [ENTRY, ...args], { cwd: home, env: baseEnv(home, env), stdio: ["ignore", "pipe", "pipe"] });
+export function spawnCli(home: string, env: Readonly<Record<string, string>>, args: readonly string[], stdin: "ignore" | "pipe" = "ignore"): ChildProcess {
+  return spawn(process.execPath, [ENTRY, ...args], { cwd: home, env: baseEnv(home, env), stdio: [stdin, "pipe", "pipe"] });
 }
 
-function collect(child: ChildProcess): Promise<Run> {
+export function collect(child: ChildProcess): Promise<Run> {
   return new Promise((resolve, reject) => {
     let stdout = "";
     let stderr = "";

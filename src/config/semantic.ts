@@ -9,6 +9,8 @@ import { keyTable } from "./schema/table.ts";
 export interface ConfigKnowledge {
   /** Ids of channels, built in or declared by installed plugins. */
   readonly channelIds?: ReadonlySet<string> | undefined;
+  /** What brings a channel that is not there, by its id: something that `openclaw plugins install` takes. */
+  readonly channelSources?: ReadonlyMap<string, string> | undefined;
   readonly pluginIds?: ReadonlySet<string> | undefined;
   /** Faults of a plugin's own settings, one sentence each. */
   readonly validatePluginConfig?: ((pluginId: string, config: unknown) => readonly string[]) | undefined;
@@ -117,12 +119,14 @@ function checkHeartbeatTargets(config: unknown, known: ConfigKnowledge): Semanti
   });
 }
 
+const unknownChannel = (id: string, source: string | undefined): string => `unknown channel id: ${id}${source === undefined ? "" : `; install the plugin that brings it: openclaw plugins install ${source}`}`;
+
 function checkChannels(config: unknown, known: ConfigKnowledge): SemanticFinding[] {
   const findings: SemanticFinding[] = [];
   for (const [id, channel] of Object.entries(objectAt(config, "channels"))) {
     if (id === "defaults" || id === "modelByChannel") continue;
     if (known.channelIds && !known.channelIds.has(id) && !keyTable().children.get("channels")?.children.has(id))
-      findings.push(warning(["channels", id], `unknown channel id: ${id}`));
+      findings.push(warning(["channels", id], unknownChannel(id, known.channelSources?.get(id))));
     if (!isPlainObject(channel)) continue;
     findings.push(...checkOpenPolicy(channel, undefined, ["channels", id]));
     for (const [accountId, account] of Object.entries(objectAt(channel, "accounts"))) {

@@ -21,7 +21,7 @@ import { createConsoleSink, createFileSink } from "../infra/log-sinks.ts";
 import { createLogger, type LogThreshold } from "../infra/log.ts";
 import { createNodeRegistry } from "../nodes/index.ts";
 import { addOwner, createChannelPairingStore, createDeviceStore, createNodePairingStore, hasOwner } from "../pairing/index.ts";
-import { createAgentHooks, createHookRunner, createSessionWatch, fireEvent, guardProcess, hookOutbox, openPluginCatalog, tellReceived, tellSent } from "../plugins/index.ts";
+import { createAgentHooks, createHookRunner, createSessionWatch, fireEvent, guardProcess, hookOutbox, oauthOf, openPluginCatalog, tellReceived, tellSent } from "../plugins/index.ts";
 import { expandPath, listAgentIds, mainSessionKey, resolveAgent, resolveDefaultAgentId, resolveSessionKey, subagentDepth, type AgentRoots } from "../routing/index.ts";
 import { checkExposure, createAuthGate, createTailscaleWhois, resolveAuth } from "../security/index.ts";
 import { createSessionService } from "../sessions/index.ts";
@@ -244,7 +244,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const models = createModelService({
       config, env, stateDir: paths.stateDir, agentDir: (id) => resolveAgent(config(), id, roots).agentDir, clock, log: log.child({ subsystem: "models" }),
-      probeLocalhost: env["OPENCLAW_SKIP_LOCAL_MODELS"] !== "1",
+      probeLocalhost: env["OPENCLAW_SKIP_LOCAL_MODELS"] !== "1", oauth: (provider) => oauthOf(plugins.service.registry, provider),
     });
     const providerUsage = createProviderUsage({ models, clock });
     const outbox = hookOutbox(createOutbox({

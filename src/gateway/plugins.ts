@@ -76,9 +76,8 @@ export function createGatewayPlugins(deps: GatewayPluginsDeps): GatewayPlugins {
     commands: () => [...service.registry.commands.values()].map((command): CommandDefinition => ({
       name: command.name, aliases: [], description: command.description, category: "plugins", acceptsArgs: command.acceptsArgs, argsHint: command.acceptsArgs ? "[args]" : undefined, native: true, openToAll: true,
       async run({ ctx, authority, args, cfg }) {
-        const { text, mediaUrls } = await runPluginCommand({ command, args }, toCommandContext(ctx, authority.commandAuthorized, cfg), (err) => service.report(command.pluginId, `command /${command.name}: ${errorText(err)}`));
-        const lines = [text ?? "", ...mediaUrls.map((url) => `📎 ${url}`)].filter((line) => line !== "");
-        return lines.length === 0 ? { kind: "silent" } : { kind: "reply", text: lines.join("\n") };
+        const said = await runPluginCommand({ command, args }, toCommandContext(ctx, authority.commandAuthorized, cfg), (err) => service.report(command.pluginId, `command /${command.name}: ${errorText(err)}`));
+        return said.text === "" && said.mediaUrls.length === 0 ? { kind: "silent" } : { kind: "reply", ...said };
       },
     })),
   };

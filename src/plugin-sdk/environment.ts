@@ -105,10 +105,27 @@ export interface OauthCredential {
   readonly [extra: string]: unknown;
 }
 
+export interface ApiKeyCredential {
+  readonly type: "api_key";
+  readonly provider: string;
+  readonly key: string;
+  readonly email?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface TokenCredential {
+  readonly type: "token";
+  readonly provider: string;
+  readonly token: string;
+  /** ms since the epoch */
+  readonly expires?: number | undefined;
+  readonly email?: string | undefined;
+}
+
 export interface ProviderAuthResult {
-  readonly profiles: { readonly profileId: string; readonly credential: OauthCredential }[];
-  readonly configPatch: unknown;
-  readonly defaultModel: string;
+  readonly profiles: { readonly profileId: string; readonly credential: OauthCredential | ApiKeyCredential | TokenCredential }[];
+  readonly configPatch?: unknown;
+  readonly defaultModel?: string | undefined;
   readonly notes?: string[] | undefined;
 }
 

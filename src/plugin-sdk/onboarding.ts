@@ -23,6 +23,14 @@ export interface WizardPrompter {
   confirm(question: { message: string; initialValue?: boolean }): Promise<boolean>;
 }
 
+/** What a person at a terminal can be asked and told. */
+export interface TerminalPrompter extends WizardPrompter {
+  intro(title: string): Promise<void>;
+  outro(message: string): Promise<void>;
+  multiselect<T>(question: { message: string; options: WizardOption<T>[]; initialValues?: T[] }): Promise<T[]>;
+  progress(label: string): { update(message: string): void; stop(message?: string): void };
+}
+
 export interface OnboardingStatus {
   readonly channel: string;
   readonly configured: boolean;

@@ -5,7 +5,7 @@ import type { DispatchPayload, PluginRuntime } from "../plugins/runtime/index.ts
 import type { DirectoryEntry } from "./directory.ts";
 import type { ProviderAuthResult, RuntimeEnvLike } from "./environment.ts";
 import type { ChannelGroupContext } from "./groups.ts";
-import type { ChannelOnboardingAdapter, WizardPrompter } from "./onboarding.ts";
+import type { ChannelOnboardingAdapter, TerminalPrompter } from "./onboarding.ts";
 import type { ChannelConfigSchema } from "./schemas.ts";
 import type { AccountSnapshot, StatusIssue } from "./status.ts";
 
@@ -106,11 +106,27 @@ export interface ProviderAuthContext {
   readonly config: OpenClawConfig;
   readonly agentDir?: string | undefined;
   readonly workspaceDir?: string | undefined;
-  readonly prompter: WizardPrompter;
+  readonly prompter: TerminalPrompter;
   readonly runtime: RuntimeEnvLike;
   readonly isRemote: boolean;
   openUrl(url: string): Promise<void>;
-  readonly oauth: Readonly<Record<string, unknown>>;
+  readonly oauth: { createVpsAwareHandlers(options: VpsAwareOptions): OAuthHandlers };
+}
+
+export interface VpsAwareOptions {
+  readonly isRemote: boolean;
+  readonly prompter: Pick<TerminalPrompter, "text">;
+  readonly runtime: Pick<RuntimeEnvLike, "log">;
+  readonly spin: { update(message: string): void; stop(message?: string): void };
+  readonly openUrl: (url: string) => Promise<unknown>;
+  readonly localBrowserMessage: string;
+  readonly manualPromptMessage?: string | undefined;
+}
+
+/** What OAuth libraries ask for: where to show the address, and where the code comes from. */
+export interface OAuthHandlers {
+  onAuth(event: { readonly url: string }): Promise<void>;
+  onPrompt(prompt: { readonly message: string; readonly placeholder?: string | undefined }): Promise<string>;
 }
 
 export interface ProviderPlugin {

@@ -1,5 +1,7 @@
-import type { AgentHooks, ModelChange, PromptChange } from "../agents/index.ts";
-import type { HookRunner } from "./hooks.ts";
+import { basename, resolve } from "node:path";
+import type { AgentHooks, BootstrapSource, ModelChange, PromptChange } from "../agents/index.ts";
+import { awaitEvent, type HookRunner } from "./hooks.ts";
+import { isRecord } from "./manifest.ts";
 
 type ModelAndPrompt = { readonly providerOverride?: unknown; readonly modelOverride?: unknown; readonly systemPrompt?: unknown; readonly prependContext?: unknown };
 
@@ -26,6 +28,11 @@ export function createAgentHooks(hooks: HookRunner): AgentHooks {
         });
       }
       return { providerOverride, modelOverride, prompt: change } satisfies ModelChange;
+    },
+    async beforeBootstrap(files, cfg, { agentId, sessionKey, sessionId, workspaceDir = "" }) {
+      const context: { bootstrapFiles: unknown } & Readonly<Record<string, unknown>> = { workspaceDir, bootstrapFiles: files.map((file) => ({ ...file })), cfg, sessionKey, sessionId, agentId };
+      const wasHeard = await awaitEvent(hooks, { type: "agent", action: "bootstrap", sessionKey, context });
+      return wasHeard && Array.isArray(context.bootstrapFiles) ? context.bootstrapFiles.flatMap((file) => readBootstrapFile(file, workspaceDir)) : files;
     },
     async beforePrompt(event, earlier, ctx) {
       let change: PromptChange = {};
@@ -74,6 +81,16 @@ export function createAgentHooks(hooks: HookRunner): AgentHooks {
       return blocked ? undefined : current;
     },
   };
+}
+
+/** What a handler put into the list; an entry without a path, or with a content that is no text, is passed over. */
+function readBootstrapFile(file: unknown, workspaceDir: string): BootstrapSource[] {
+  if (!isRecord(file)) return [];
+  const { content } = file;
+  const path = textOf(file["path"]);
+  if (path === undefined || (content !== undefined && content !== null && typeof content !== "string")) return [];
+  const text = file["missing"] === true ? undefined : (content ?? undefined);
+  return [{ name: textOf(file["name"]) ?? basename(path), path: resolve(workspaceDir, path), content: text, missing: text === undefined }];
 }
 
 /** A later system prompt replaces an earlier one; contexts stand one below the other. */

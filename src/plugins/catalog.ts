@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { BUILT_IN_CHANNELS, type ConfigKnowledge, type OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import { discoverPlugins, type Discovery } from "./discovery.ts";
+import { readExternalCatalog } from "./external-catalog.ts";
 import { enableState } from "./enable-state.ts";
 import type { PluginTrust } from "./trust.ts";
 import type { PluginCandidate, PluginDiagnostic, PluginRecord } from "./types.ts";
@@ -64,9 +65,13 @@ export function createPluginCatalog(options: PluginCatalogOptions): PluginCatalo
       const config = (given ?? {}) as OpenClawConfig;
       const { candidates } = await discover(config);
       const manifests = new Map(candidates.filter(({ overriddenBy }) => overriddenBy === undefined).map(({ manifest }) => [manifest.id, manifest]));
+      const channelIds = new Set([...BUILT_IN_CHANNELS, ...[...manifests.values()].flatMap(({ channels }) => channels)]);
+      const isMissing = Object.keys(config.channels ?? {}).some((id) => !channelIds.has(id) && id !== "defaults" && id !== "modelByChannel");
+      const offered = isMissing ? (await readExternalCatalog({ env, stateDir: options.stateDir })).channels : [];
       const check = config.plugins?.entries === undefined ? undefined : (await import("./config-check.ts")).checkPluginConfig;
       return {
-        channelIds: new Set([...BUILT_IN_CHANNELS, ...[...manifests.values()].flatMap(({ channels }) => channels)]),
+        channelIds,
+        channelSources: new Map(offered.map(({ id, spec }) => [id, spec])),
         pluginIds: new Set([...manifests.keys(), ...REFERENCE_PLUGINS]),
         validatePluginConfig: (id, value) => {
           const manifest = manifests.get(id);

@@ -76,8 +76,28 @@ export function createHookRunner(log: Logger, onFault: (pluginId: string, text: 
 /** Name under which handlers of an internal event (`command`, `command:new`) are kept. */
 export const eventHook = (event: string): string => `event:${event}`;
 
-/** An internal event, for handlers of its type and of its type with action. Nobody waits for them. Source: spec plugin-sdk §6 (registerHook). */
-export function fireEvent(hooks: HookRunner, event: { readonly type: string; readonly action: string; readonly sessionKey?: string | undefined; readonly context: object }): void {
-  const full = { ...event, sessionKey: event.sessionKey ?? "", timestamp: new Date(), messages: [] };
-  for (const name of [eventHook(event.type), eventHook(`${event.type}:${event.action}`)]) if (hooks.has(name)) void hooks.notify(name, full, {});
+export interface InternalEvent {
+  readonly type: string;
+  readonly action: string;
+  readonly sessionKey?: string | undefined;
+  readonly context: object;
+}
+
+const asSeen = (event: InternalEvent): object => ({ ...event, sessionKey: event.sessionKey ?? "", timestamp: new Date(), messages: [] });
+
+/** Names that have handlers: those of the type come first, then those of the type with action. */
+const heardAs = (hooks: HookRunner, { type, action }: InternalEvent): string[] => [eventHook(type), eventHook(`${type}:${action}`)].filter((name) => hooks.has(name));
+
+/** An internal event. Nobody waits for its handlers. Source: spec plugin-sdk §6 (registerHook). */
+export function fireEvent(hooks: HookRunner, event: InternalEvent): void {
+  const seen = asSeen(event);
+  for (const name of heardAs(hooks, event)) void hooks.notify(name, seen, {});
+}
+
+/** An internal event whose handlers may change its `context`, one after another; false when there is none. Never rejects. */
+export async function awaitEvent(hooks: HookRunner, event: InternalEvent): Promise<boolean> {
+  const seen = asSeen(event);
+  const names = heardAs(hooks, event);
+  for (const name of names) await hooks.ask(name, seen, {}, () => undefined);
+  return names.length > 0;
 }

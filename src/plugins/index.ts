@@ -1,6 +1,7 @@
 export { createAgentHooks } from "./agent-hooks.ts";
 export type { PluginCatalog } from "./catalog.ts";
 export { runPluginCommand } from "./commands.ts";
+export { readExternalCatalog, type OfferedChannel } from "./external-catalog.ts";
 export { createForeignDispatch, createLiveReceivers, toChannelPlugin } from "./foreign/index.ts";
 export { createHookRunner, fireEvent, type HookRunner } from "./hooks.ts";
 export { hookOutbox, tellSent } from "./message-hooks.ts";
@@ -8,6 +9,7 @@ export { openPluginCatalog, type PluginPlaces } from "./open-catalog.ts";
 export { guardProcess } from "./process-guard.ts";
 export type { PluginHost } from "./registry.ts";
 export type { DispatchReply } from "./runtime/index.ts";
+export { findProvider, listProviders, oauthOf, type LoginMethod, type ModelProvider, type ProviderLogin } from "./providers.ts";
 export { createPluginService, type PluginService } from "./service.ts";
 export { createSessionWatch, tellReceived } from "./session-hooks.ts";
 export { deliveryOrigin, hookSubagents, tellSubagentEnded } from "./subagent-hooks.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { silentLogger } from "../../infra/log.ts";
-import { createAuthProfiles, type AuthProfiles, type AuthProfileStore } from "./index.ts";
+import { createAuthProfiles, type AuthProfiles, type AuthProfilesOptions, type AuthProfileStore } from "./index.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -18,13 +18,13 @@ interface World extends AsyncDisposable {
   restMinutes(id: string, modelId?: string): Promise<number>;
 }
 
-async function world(store: unknown, config: OpenClawConfig = {}, fetchFn: typeof fetch = fetch): Promise<World> {
+async function world(store: unknown, config: OpenClawConfig = {}, fetchFn: typeof fetch = fetch, oauth?: AuthProfilesOptions["oauth"]): Promise<World> {
   const root = await mkdtemp(join(tmpdir(), "profiles-"));
   const path = (agentId = "main"): string => join(root, agentId, "auth-profiles.json");
   await mkdir(join(root, "main"), { recursive: true });
   await writeFile(path(), typeof store === "string" ? store : JSON.stringify(store));
   const clock = { nowMs: 1_000_000_000_000 };
-  const profiles = createAuthProfiles({ config: () => config, agentDir: (id) => join(root, id), normalizeProvider: (id) => id.toLowerCase(), clock: { now: () => clock.nowMs }, log: silentLogger, fetch: fetchFn });
+  const profiles = createAuthProfiles({ config: () => config, agentDir: (id) => join(root, id), normalizeProvider: (id) => id.toLowerCase(), clock: { now: () => clock.nowMs }, log: silentLogger, fetch: fetchFn, oauth });
   return {
     profiles, clock, path,
     stored: async (agentId) => JSON.parse(await readFile(path(agentId), "utf8")) as AuthProfileStore,
@@ -152,6 +152,13 @@ it("a new login replaces the old one and its pauses, and the order can be set an
 
 describe("an expired login", () => {
   const expired = { type: "oauth", provider: "qwen-portal", access: "old", refresh: "r1", expires: 5, email: "me@x" };
+
+  it("of a provider that a plugin brings is renewed and made into a key by the plugin", async () => {
+    const refresh = async ({ refresh: token }: { refresh?: string | undefined }) => ({ access: `new-by-${token}`, refresh: "r2", expires: 2_000_000_000_000 });
+    await using w = await world(store({ q: { ...expired, provider: "moon" } }), {}, fetch, (provider) => (provider === "moon" ? { refresh, formatKey: ({ access }) => `moon:${access}` } : undefined));
+    expect((await w.profiles.credential("main", "q")).key).toBe("moon:new-by-r1");
+    expect((await w.stored()).profiles["q"]).toEqual({ ...expired, provider: "moon", access: "new-by-r1", refresh: "r2", expires: 2_000_000_000_000 });
+  });
 
   it("is renewed once, even by two runs at the same time, and stored", async () => {
     let calls = 0;

@@ -6,7 +6,7 @@ import { DEFAULT_AGENT_ID } from "../../routing/index.ts";
 import { afterFailure, afterSuccess, hasFailures, restsUntil } from "./cooldown.ts";
 import { oauthKey, refreshOAuth } from "./oauth.ts";
 import { createProfileFile, type ProfileFile } from "./store.ts";
-import type { AuthProfile, AuthProfileStore, ProfileFailure, ProfileUsage } from "./types.ts";
+import type { AuthProfile, AuthProfileStore, OAuthProfile, ProfileFailure, ProfileUsage, ProviderOAuth } from "./types.ts";
 
 export interface AuthProfilesOptions {
   readonly config: () => OpenClawConfig;
@@ -15,6 +15,8 @@ export interface AuthProfilesOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly fetch: typeof fetch;
+  /** For providers that plugins bring. */
+  readonly oauth?: ((provider: string) => ProviderOAuth | undefined) | undefined;
 }
 
 export interface ProfileCandidate {
@@ -145,11 +147,13 @@ export function createAuthProfiles(options: AuthProfilesOptions): AuthProfiles {
       if (profile?.type !== "oauth") throw new Error(`The profile ${profileId} is gone.`);
       if (!mustRenew(profile.expires, profile.access)) return { value: profile };
       const provider = options.normalizeProvider(profile.provider);
-      const token = await refreshOAuth(provider, profile, options.fetch, clock.now());
+      const token = (await options.oauth?.(provider)?.refresh?.(profile)) ?? (await refreshOAuth(provider, profile, options.fetch, clock.now()));
       const next: AuthProfile = { ...profile, ...token, type: "oauth", provider: profile.provider };
       return { store: { ...store, profiles: { ...store.profiles, [profileId]: next } }, value: next };
     });
   }
+
+  const keyOf = async (provider: string, profile: OAuthProfile): Promise<string> => options.oauth?.(provider)?.formatKey?.(profile) ?? (await oauthKey(provider, profile));
 
   const mustRenew = (expires: number | undefined, access: string | undefined): boolean => !access || (expires !== undefined && expires > 0 && expires - RENEW_EARLY_MS <= clock.now());
 
@@ -204,7 +208,7 @@ export function createAuthProfiles(options: AuthProfilesOptions): AuthProfiles {
         case "oauth":
           if (mustRenew(profile.expires, profile.access)) profile = await renewed(file, profileId);
           if (profile.type !== "oauth") throw new Error(`The profile ${profileId} has changed; try again.`);
-          return { id: profileId, type: "oauth", key: await oauthKey(options.normalizeProvider(profile.provider), profile), metadata };
+          return { id: profileId, type: "oauth", key: await keyOf(options.normalizeProvider(profile.provider), profile), metadata };
       }
     },
     async reportSuccess(agentId, profileId, modelId) {

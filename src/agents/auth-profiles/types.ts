@@ -35,6 +35,13 @@ export interface OAuthProfile extends ProfileBase {
   readonly [extra: string]: unknown;
 }
 
+/** How a provider that Pi does not know renews its tokens and makes a key of them. */
+export interface ProviderOAuth {
+  /** The fields that changed. @throws when the person has to log in again */
+  readonly refresh?: ((profile: OAuthProfile) => Promise<Readonly<Record<string, unknown>> & { readonly access: string }>) | undefined;
+  readonly formatKey?: ((profile: OAuthProfile) => string) | undefined;
+}
+
 export type AuthProfile = ApiKeyProfile | TokenProfile | OAuthProfile;
 
 export interface FailureCounter {

@@ -6,7 +6,7 @@ import { errorText } from "../../infra/errors.ts";
 import type { Logger } from "../../infra/log.ts";
 import { createRetryAfterLog } from "../../infra/retry-after.ts";
 import { normalizeAgentId } from "../../routing/index.ts";
-import { createAuthProfiles, type ProfileFailure } from "../auth-profiles/index.ts";
+import { createAuthProfiles, type AuthProfilesOptions, type ProfileFailure } from "../auth-profiles/index.ts";
 import { loadPi, type PiModules } from "../pi.ts";
 import { buildCatalogue, type Catalogue } from "./catalogue.ts";
 import { createCloudCatalogues, type CloudModel } from "./cloud-catalogues.ts";
@@ -41,6 +41,8 @@ export interface ModelServiceOptions {
   readonly localPorts?: Partial<LocalPorts> | undefined;
   /** false: providers' own lists are not asked for. */
   readonly probeClouds?: boolean | undefined;
+  /** Tokens of providers that plugins bring. */
+  readonly oauth?: AuthProfilesOptions["oauth"];
   /** What stands for AWS; for tests. */
   readonly bedrockEndpoint?: string | undefined;
   /** ms between looks at this machine while there is no model; default 60 000. */
@@ -61,7 +63,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
   // Only looked up when called: the global loads its HTTP client at first sight.
   const fetchFn: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
   const config = options.config;
-  const profiles = createAuthProfiles({ config, agentDir: options.agentDir, normalizeProvider, clock, log, fetch: fetchFn });
+  const profiles = createAuthProfiles({ config, agentDir: options.agentDir, normalizeProvider, clock, log, fetch: fetchFn, oauth: options.oauth });
   const refusals = createRetryAfterLog(() => clock.now());
   const warned = new Set<string>();
   const lastProbes = new Map<string, number>();
@@ -389,6 +391,7 @@ export function createModelService(options: ModelServiceOptions): ModelService {
       const candidates = await profileCandidates(profiles, agentId, prepared.ref.provider, prepared.ref.modelId);
       return candidates.find((candidate) => candidate.restsUntil === 0 && candidate.id !== prepared.profileId && !tried.has(candidate.id))?.id;
     },
+    saveProfile: (agentId, profileId, profile) => profiles.save(agentId, profileId, profile),
     async reportSuccess(prepared, agentId) {
       if (prepared.profileId !== undefined) await profiles.reportSuccess(agentId, prepared.profileId, prepared.ref.modelId);
     },

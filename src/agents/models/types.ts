@@ -1,4 +1,5 @@
 import type { Api, AssistantMessageEventStream, Context, Model, SimpleStreamOptions } from "@mariozechner/pi-ai";
+import type { AuthProfile } from "../auth-profiles/index.ts";
 
 export interface ModelRef {
   readonly provider: string;
@@ -95,6 +96,8 @@ export interface ModelService {
   credential(provider: string, agentId: string, profileId?: string): Promise<Credential | undefined>;
   /** Further usable profiles of the same provider, after `failed`. */
   nextProfile(prepared: PreparedModel, agentId: string, tried: ReadonlySet<string>): Promise<string | undefined>;
+  /** Keeps a login, in place of one of the same id. @throws when the file of logins is damaged or locked */
+  saveProfile(agentId: string, profileId: string, profile: AuthProfile): Promise<void>;
   reportSuccess(prepared: PreparedModel, agentId: string): Promise<void>;
   reportFailure(prepared: PreparedModel, agentId: string, reason: FailoverReason): Promise<void>;
   /** ms that the provider still asked to be left alone when it last refused; undefined when it did not say. */

@@ -90,6 +90,7 @@ export async function assemblePrompt(
         resolveBootstrapContextForRun({
           workspaceDir: agent.workspaceDir, config: cfg, audience: audienceOf(params),
           includeMemory: params.includeMemory, warn: (message) => deps.log.warn(message),
+          change: (files) => deps.hooks.beforeBootstrap(files, cfg, { agentId: agent.id, sessionKey: params.sessionKey, sessionId: params.sessionId, workspaceDir: agent.workspaceDir, messageProvider: params.channel?.channel }),
         }),
       isWatched ? deps.skillShelf.load(roots, skillsVersion) : loadSkills(roots),
     ]);

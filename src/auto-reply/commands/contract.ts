@@ -78,9 +78,18 @@ export interface CommandContext {
 
 export type CommandButtons = readonly (readonly { readonly text: string; readonly callbackData: string }[])[];
 
+/** What goes with the words of a command's answer, where the chat can take it. */
+export interface CommandExtras {
+  /** Paths and URLs; a chat gets the files, under the rules for files of the agent. */
+  readonly mediaUrls?: readonly string[] | undefined;
+  readonly audioAsVoice?: boolean | undefined;
+  readonly replyToId?: string | undefined;
+  readonly channelData?: Readonly<Record<string, unknown>> | undefined;
+}
+
 export type CommandResult =
   /** Answered; no run. */
-  | { readonly kind: "reply"; readonly text: string; readonly buttons?: CommandButtons | undefined }
+  | ({ readonly kind: "reply"; readonly text: string; readonly buttons?: CommandButtons | undefined } & CommandExtras)
   /** Handled without an answer. */
   | { readonly kind: "silent" }
   /** The model is asked with this text instead. */

@@ -91,7 +91,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     const result = await runOne(command, context);
     switch (result.kind) {
       case "reply":
-        await deps.answers.answer(rows, context.sessionKey, result.text, { buttons: result.buttons });
+        await deps.answers.answer(rows, context.sessionKey, result.text, { buttons: result.buttons, extras: result });
         return DONE;
       case "silent":
         return DONE;
@@ -121,7 +121,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     const { matches, rest } = deps.registry.takeInline(taken.rest);
     for (const inline of matches) {
       const result = await runOne(inline.command, context(inline));
-      if (result.kind === "reply") await deps.answers.answer(rows, sessionKey, result.text, { keepOpen: true });
+      if (result.kind === "reply") await deps.answers.answer(rows, sessionKey, result.text, { keepOpen: true, extras: result });
     }
     if (matches.length > 0 && rest.trim() === "") {
       for (const row of rows) if (row.client) createRunEvents(deps.events, row.client.runId, sessionKey).final(undefined);

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { ReplyPayload } from "../../agents/index.ts";
-import type { ChannelPlugin, OutboundMedia, OutboundMessage, ReplyContext, SendOutcome, StreamHandle } from "../../channels/contract/index.ts";
+import type { ChannelPlugin, OutboundMessage, ReplyContext, SendOutcome, StreamHandle } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { DeliveryResult, FirstAttempt, Outbox, PreviewLog } from "../../delivery/index.ts";
 import type { Logger } from "../../infra/log.ts";
 import { applyPrefix } from "../../infra/text/index.ts";
+import { attachFiles, type ResolveMedia } from "./attachments.ts";
 import { createTypingLoop, type TypingLoop } from "./typing.ts";
 
 /** Where the replies of one run go; fixed when the run starts. */
@@ -27,8 +28,7 @@ export interface ChannelSinkOptions {
   readonly previews: PreviewLog;
   readonly log: Logger;
   readonly prefix: () => string | undefined;
-  /** A local file that may be sent, or why not. */
-  readonly resolveMedia: (source: string, asVoice: boolean) => Promise<OutboundMedia | { readonly error: string }>;
+  readonly resolveMedia: ResolveMedia;
   readonly typingIntervalMs: number;
   readonly allowPreview: boolean;
 }
@@ -76,15 +76,9 @@ export function createChannelSink(options: ChannelSinkOptions): ChannelSink {
   }
 
   async function toMessages(payload: ReplyPayload, kind: OutboundMessage["kind"]): Promise<OutboundMessage[]> {
-    const media: OutboundMedia[] = [];
-    const problems: string[] = [];
     const tagged = plugin.outbound?.takeMediaTags?.(payload.text ?? "");
     const sources = [...(payload.mediaUrls ?? []).map((source) => ({ source, asVoice: payload.audioAsVoice === true })), ...(tagged?.media ?? [])];
-    for (const { source, asVoice } of sources) {
-      const resolved = await options.resolveMedia(source, asVoice);
-      if ("error" in resolved) problems.push(`⚠️ ${source} could not be attached: ${resolved.error}`);
-      else media.push(resolved);
-    }
+    const { media, problems } = await attachFiles(sources, options.resolveMedia);
     const body = [tagged?.text ?? payload.text, ...problems].filter(Boolean).join("\n\n");
     if (body === "" && media.length === 0) return [];
     const message: OutboundMessage = {

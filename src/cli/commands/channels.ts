@@ -4,7 +4,10 @@ import type { Cli } from "../cli.ts";
 import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts";
 import { CliError } from "../errors.ts";
 import { formatAge } from "../format.ts";
+import type { OfferedChannel } from "../../plugins/index.ts";
+import { installPlugin } from "../plugin-installer.ts";
 import { allChannels } from "../plugins.ts";
+import { createPrompter } from "../prompter.ts";
 import { timeoutMs } from "../parse.ts";
 import { fieldsOf, numberOf, rowsOf, textOf, textsOf, type Fields } from "../read.ts";
 import { callGateway, connect } from "../rpc.ts";
@@ -60,13 +63,46 @@ export function defineChannels(command: Command, cli: Cli): void {
     });
 }
 
+interface Lookup {
+  readonly found?: ChannelPlugin | undefined;
+  /** The plugin that would bring it. */
+  readonly offer?: OfferedChannel | undefined;
+  readonly refusal: CliError;
+}
+
+async function lookUp(cli: Cli, wanted: string | undefined): Promise<Lookup> {
+  const id = wanted?.trim().toLowerCase();
+  const channels = await allChannels(cli, await tolerateConfig(cli), id);
+  const found = channels.find((channel) => channel.id === id);
+  const offered = found ? [] : await offeredChannels(cli);
+  const offer = id === undefined ? undefined : offered.find((channel) => channel.id === id || channel.aliases.includes(id));
+  if (offer) return { offer, refusal: new CliError(`${offer.label} is brought by a plugin that is not installed.`, { fix: `openclaw plugins install ${offer.spec}` }) };
+  const more = offered.length === 0 ? "" : `\nWith a plugin: ${offered.map((channel) => channel.id).join(", ")}`;
+  return { found, refusal: new CliError(wanted === undefined ? "Say which channel: --channel <name>." : `Unknown channel: ${wanted}`, { fix: `Channels: ${channels.map((channel) => channel.id).join(", ")}${more}` }) };
+}
+
 async function findChannel(cli: Cli, wanted: string | undefined): Promise<ChannelPlugin> {
-  const channels = await allChannels(cli, await tolerateConfig(cli), wanted);
-  const names = channels.map((channel) => channel.id).join(", ");
-  if (wanted === undefined) throw new CliError("Say which channel: --channel <name>.", { fix: `Channels: ${names}` });
-  const found = channels.find((channel) => channel.id === wanted.trim().toLowerCase());
-  if (!found) throw new CliError(`Unknown channel: ${wanted}`, { fix: `Channels: ${names}` });
+  const { found, refusal } = await lookUp(cli, wanted);
+  if (!found) throw refusal;
   return found;
+}
+
+/** Channels of the catalogs that are not there yet. */
+async function offeredChannels(cli: Cli): Promise<readonly OfferedChannel[]> {
+  const { readExternalCatalog } = await import("../../plugins/index.ts");
+  const { channels, problems } = await readExternalCatalog({ env: cli.env, stateDir: cli.paths.stateDir });
+  for (const problem of problems) cli.note(cli.paint("warn", problem));
+  return channels;
+}
+
+/** The channel to add; a plugin that brings it is installed first, when the person agrees. */
+async function channelToAdd(cli: Cli, wanted: string | undefined): Promise<ChannelPlugin> {
+  const { found, offer, refusal } = await lookUp(cli, wanted);
+  if (found) return found;
+  if (!offer) throw refusal;
+  if (!(await createPrompter(cli).confirm({ message: `${offer.label} needs a plugin. Install ${offer.spec}?` }))) throw refusal;
+  await installPlugin(cli, offer.spec);
+  return findChannel(cli, offer.id);
 }
 
 async function list(cli: Cli, isJson: boolean): Promise<void> {
@@ -136,7 +172,7 @@ function describeAccount(account: Fields, now: number): string {
 }
 
 async function add(cli: Cli, flags: AddFlags): Promise<void> {
-  const channel = await findChannel(cli, flags.channel);
+  const channel = await channelToAdd(cli, flags.channel);
   if (!channel.setup) throw new CliError(`${channel.meta.label} cannot be added from here.`, { fix: `Set channels.${channel.id} with \`openclaw config set\`.` });
   const { config } = await requireConfig(cli);
   const account = flags.account ?? "default";

@@ -31,6 +31,14 @@ export function defineModels(command: Command, cli: Cli): void {
   aliases.command("list").description("list them").option("--json", "print one JSON document").option("--plain", "one a line").action(async (_flags: unknown, self: Command) => (await load()).aliasesList(cli, self.optsWithGlobals()));
   aliases.command("add").description("give a model a short name").argument("<alias>").argument("<model>").action(async (alias: string, model: string) => (await load()).aliasesAdd(cli, alias, model));
   aliases.command("remove").description("take a short name away").argument("<alias>").action(async (alias: string) => (await load()).aliasesRemove(cli, alias));
+  const auth = command.command("auth").description("logins at providers").option("--agent <id>", "of this agent");
+  auth
+    .command("login")
+    .description("log in at a provider that a plugin brings")
+    .option("--provider <id>", "which; asked for when absent")
+    .option("--method <id>", "how, where the provider has several ways")
+    .option("--set-default", "make its model the default")
+    .action(async (_flags: unknown, self: Command) => (await import("./models-auth.ts")).modelsAuthLogin(cli, self.optsWithGlobals()));
   for (const [name, key] of [["fallbacks", "model"], ["image-fallbacks", "imageModel"]] as const) {
     const group = command.command(name).description(`models to use when the ${key === "model" ? "default" : "image"} model fails`);
     group.command("list").description("list them").option("--json", "print one JSON document").option("--plain", "one a line").action(async (_flags: unknown, self: Command) => (await load()).fallbacksList(cli, key, self.optsWithGlobals()));

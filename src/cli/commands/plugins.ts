@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import type { PluginDiagnostic, PluginRecord } from "../../plugins/index.ts";
-import type { PluginInstaller, UpdateOutcome } from "../../plugins/install/index.ts";
+import type { UpdateOutcome } from "../../plugins/install/index.ts";
 import type { Cli } from "../cli.ts";
 import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts";
 import { CliError } from "../errors.ts";
 import { shortenHome } from "../format.ts";
-import { loadPlugins, openCatalog, tryPlugin } from "../plugins.ts";
+import { installPlugin, openInstaller, refusals } from "../plugin-installer.ts";
+import { loadPlugins, openCatalog } from "../plugins.ts";
 import { renderTable } from "../table.ts";
 
 const RESTART = "Restart the gateway to load plugins.";
@@ -30,7 +31,7 @@ export function definePlugins(command: Command, cli: Cli): void {
     .argument("<path-or-spec>")
     .option("-l, --link", "use the folder where it is")
     .option("--pin", "record the exact version")
-    .action((text: string, flags: { link?: boolean; pin?: boolean }) => install(cli, text, flags));
+    .action((text: string, flags: { link?: boolean; pin?: boolean }) => installPlugin(cli, text, flags));
   command
     .command("update")
     .description("renew plugins that came from the registry")
@@ -123,35 +124,9 @@ async function disable(cli: Cli, id: string): Promise<void> {
   cli.print(`Disabled plugin "${id}". ${RESTART}`);
 }
 
-/** @throws CliError with what the installer says */
-async function installer(cli: Cli): Promise<PluginInstaller> {
-  const snapshot = await requireConfig(cli);
-  let current = snapshot.config;
-  const { createPluginInstaller } = await import("../../plugins/install/index.ts");
-  const memories = (await (await openCatalog(cli)).inspect(current)).plugins.filter(({ kind }) => kind === "memory").map(({ id }) => id);
-  return createPluginInstaller({
-    stateDir: cli.paths.stateDir, config: () => current, now: Date.now, memoryPlugins: () => memories, tryLoad: (dir, id) => tryPlugin(cli, snapshot, dir, id),
-    async writeConfig(next) {
-      current = (await createWriter(cli).replace(next)).snapshot.config;
-    },
-  });
-}
-
-async function refusals<T>(work: Promise<T>): Promise<T> {
-  const { PluginInstallError } = await import("../../plugins/install/index.ts");
-  return work.catch((err: unknown) => {
-    throw err instanceof PluginInstallError ? new CliError(err.message, { cause: err }) : err;
-  });
-}
-
-async function install(cli: Cli, text: string, flags: { link?: boolean; pin?: boolean }): Promise<void> {
-  const { notices } = await refusals((await installer(cli)).install(text, flags));
-  for (const line of notices) cli.print(line);
-}
-
 async function update(cli: Cli, id: string | undefined, flags: { all?: boolean; dryRun?: boolean }): Promise<void> {
   if (id === undefined && !flags.all) throw new CliError("Say which plugin, or --all.", { fix: "openclaw plugins list shows what is installed." });
-  const outcomes = await refusals((await installer(cli)).update(id === undefined ? "all" : [id], {
+  const outcomes = await refusals((await openInstaller(cli)).update(id === undefined ? "all" : [id], {
     dryRun: flags.dryRun,
     confirmDrift: async ({ id: drifted, spec, expected, actual }) => {
       cli.note(cli.paint("warn", `${drifted}: the registry gives other bytes for ${spec} than before (${expected} → ${actual}); kept as it is.`));
@@ -179,7 +154,7 @@ function updateLine(outcome: UpdateOutcome): string {
 }
 
 async function uninstall(cli: Cli, id: string, flags: { keepFiles?: boolean; keepConfig?: boolean; dryRun?: boolean }): Promise<void> {
-  const { removed } = await refusals((await installer(cli)).uninstall(id, { keepFiles: flags.keepFiles === true || flags.keepConfig === true, dryRun: flags.dryRun }));
+  const { removed } = await refusals((await openInstaller(cli)).uninstall(id, { keepFiles: flags.keepFiles === true || flags.keepConfig === true, dryRun: flags.dryRun }));
   for (const what of removed) cli.print(`${flags.dryRun ? "Would remove" : "Removed"} ${what}`);
   if (!flags.dryRun) cli.print(`Uninstalled plugin "${id}". Restart the gateway to let it go.`);
 }

@@ -14,6 +14,9 @@ export function openWindow(scene: Scene, msgId: string, atMs: number): ReplyCont
   return { data: { msgId }, expiresAtMs: atMs + WINDOW_MS[scene], ...(limited ? { maxReplies: MAX_REPLIES } : {}) };
 }
 
+/** Id of the message that is answered. */
+export const replyTo = (context: ReplyContext | undefined): string | undefined => contextData.safeParse(context?.data).data?.msgId;
+
 export interface PassiveReply {
   readonly msg_id: string;
   readonly msg_seq: number;

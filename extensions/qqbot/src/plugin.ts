@@ -42,6 +42,7 @@ const RECONNECT_WAIT_MS = 10_000;
 const MAX_SHOWN = 500;
 /** From here on QQ sends a bot neither private nor group messages. */
 const GUILD_ONLY_LEVEL = 3;
+const GUILD_ONLY = "QQ grants this bot only the messages of guilds";
 const MAX_TYPED = 500;
 
 /** What one bot keeps between calls; replaced when its credentials or addresses change. */
@@ -104,12 +105,13 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
     const { account } = ctx;
     const state = stateOf(account);
     ctx.setStatus({ mode: "websocket" });
+    for (const warning of collectWarnings(account, ctx.cfg())) ctx.log.warn(warning);
     await runSocket({
       api: state.api, store: createSessionStore({ stateDir: ctx.stateDir, accountId: account.accountId, appId: account.appId ?? "", now: () => ctx.now(), log: ctx.log }), log: ctx.log, signal: ctx.signal, now: () => ctx.now(), timings,
       onDispatch: (event) => handleEvent(event, { ctx, api: state.api, quotes: state.quotes, botId: () => state.botId }),
       onReady({ bot, intentLevel }) {
         state.botId = bot?.id ?? state.botId;
-        ctx.setStatus({ connected: true, lastConnectedAt: ctx.now(), lastError: null, reconnectAttempts: 0, intentLevel, ...(bot ? { bot } : {}) });
+        ctx.setStatus({ connected: true, lastConnectedAt: ctx.now(), lastError: intentLevel >= GUILD_ONLY_LEVEL ? GUILD_ONLY : null, reconnectAttempts: 0, intentLevel, ...(bot ? { bot } : {}) });
         for (const resume of state.awaiting) resume();
         state.awaiting.clear();
         ctx.log.info("QQ bot connected", { username: bot?.username });
@@ -194,7 +196,7 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
       collectStatusIssues: (snapshots) =>
         snapshots.flatMap(({ accountId, configured, unconfiguredReason: reason, intentLevel }) => [
           ...(configured === false && typeof reason === "string" ? [{ channel: "qqbot", accountId, kind: "config" as const, message: reason, fix: "Copy AppID and AppSecret from 开发设置 of the bot on q.qq.com." }] : []),
-          ...(typeof intentLevel === "number" && intentLevel >= GUILD_ONLY_LEVEL ? [{ channel: "qqbot", accountId, kind: "intent" as const, message: "QQ grants this bot only the messages of guilds.", fix: "Enable private and group chats (单聊、群聊) for the bot on q.qq.com, then restart the channel." }] : []),
+          ...(typeof intentLevel === "number" && intentLevel >= GUILD_ONLY_LEVEL ? [{ channel: "qqbot", accountId, kind: "intent" as const, message: `${GUILD_ONLY}.`, fix: "Enable private and group chats (单聊、群聊) for the bot on q.qq.com, then restart the channel." }] : []),
         ]),
     },
     gateway: {

@@ -8,6 +8,6 @@ export default {
   register(api: OpenClawPluginApi): void {
     const { logger } = api;
     const say = (level: "info" | "warn" | "error") => (message: string, fields?: object) => logger[level](fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);
-    api.registerChannel({ plugin: createQQBotPlugin({ env: process.env, log: { ...silentLogger, info: say("info"), warn: say("warn"), error: say("error") } }) });
+    api.registerChannel({ plugin: createQQBotPlugin({ env: process.env, stateDir: () => api.runtime.state.resolveStateDir(), log: { ...silentLogger, info: say("info"), warn: say("warn"), error: say("error") } }) });
   },
 };

@@ -43,7 +43,7 @@ export function createAdmission(deps: AdmissionDeps): (message: InboundMessage, 
     });
     if (verdict.kind !== "history") return verdict;
     const section = channelSection(cfg, message.channel, message.accountId);
-    const limit = typeof section["historyLimit"] === "number" ? section["historyLimit"] : (cfg.messages?.groupChat?.historyLimit ?? DEFAULT_HISTORY_LIMIT);
+    const limit = rules.historyLimit ?? (typeof section["historyLimit"] === "number" ? section["historyLimit"] : (cfg.messages?.groupChat?.historyLimit ?? DEFAULT_HISTORY_LIMIT));
     return { kind: "history", limit, byName: patterns.length > 0 };
   };
 }

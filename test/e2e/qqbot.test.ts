@@ -1,9 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "silk-wasm";
 import { expect, it, vi } from "vitest";
 import { answeringModel, type Reply } from "../support/answering-model.ts";
+import { type Answer, brokenProvider, piece, say, sse } from "../support/broken-provider.ts";
 import { connectClient } from "../support/client.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { ALICE, GROUP, startFakeQQ } from "../support/qqbot-api/index.ts";
@@ -67,7 +70,7 @@ it("a person pairs and is answered once, in the window of the message; the model
 
 it("files go by tag when they may, voice is heard as WAV, and what lies outside stays there", async () => {
   let answer = "";
-  await using w = await world({ allowFrom: [ALICE], groupPolicy: "open", groups: { "*": { requireMention: true } } }, () => answer);
+  await using w = await world({ allowFrom: [ALICE], groupPolicy: "open", groups: { "*": { requireMention: true, historyLimit: 1 } } }, () => answer);
   const { api } = w;
   await using g = await w.start();
   await g.gateway.ready;
@@ -79,6 +82,8 @@ it("files go by tag when they may, voice is heard as WAV, and what lies outside 
   api.injectDirect("show me");
   await api.waitUntil(() => api.sent().filter((one) => one.body["msg_type"] === 7).length === 2, "two pictures");
   expect(api.texts().join("\n")).toMatch(/Look:[\s\S]*secret\.txt could not be attached/);
+  // As written: words, picture, words, picture.
+  expect(api.sent().slice(0, 4).map(({ text, body }) => (body["msg_type"] === 7 ? "picture" : text.slice(0, 5)))).toEqual(["Look:", "picture", "and （", "picture"]);
   const uploads = api.calls().filter(({ path }) => path.endsWith("/files"));
   expect(uploads.map(({ body }) => [body["file_type"], typeof body["file_data"], body["url"]])).toEqual(expect.arrayContaining([[1, "string", undefined], [1, "undefined", "https://pics.example/a.jpg"]]));
   expect(JSON.stringify(uploads)).not.toContain(Buffer.from("canary").toString("base64"));
@@ -90,9 +95,12 @@ it("files go by tag when they may, voice is heard as WAV, and what lies outside 
   expect(w.model.asked.at(-1)?.last).toMatch(/\[media attached: \S+\.wav \(audio\/wav\)\]/);
 
   answer = "in the group";
+  for (const content of ["older talk", "newer talk"]) api.dispatch("GROUP_MESSAGE_CREATE", { id: content, content, author: { member_openid: ALICE }, group_openid: GROUP });
   const d = api.injectGroup("hi");
   await api.waitUntil(() => api.texts().includes("in the group"), "group answer");
-  expect(api.sent().at(-1)).toMatchObject({ path: `/v2/groups/${GROUP}/messages`, body: { msg_id: d.id } });
+  expect(api.sent().at(-1)).toMatchObject({ path: `/v2/groups/${GROUP}/messages`, body: { msg_id: d["id"] } });
+  const asked = w.model.asked.at(-1)?.last ?? "";
+  expect([asked.includes("newer talk"), asked.includes("older talk"), asked.includes(`群聊 (群组: ${GROUP})`)]).toEqual([true, false, true]);
 }, 30_000);
 
 it("nothing is lost when tokens end, the socket drops, QQ is busy, the window closes or the gateway restarts", async () => {
@@ -125,3 +133,43 @@ it("nothing is lost when tokens end, the socket drops, QQ is busy, the window cl
   await answered("five");
   expect(api.texts().filter((text) => text.startsWith("echo")).map((text) => text.slice(5))).toEqual(["one", "two", "three", "four", "five"]);
 }, 40_000);
+
+/** The gateway as a process of its own, to be killed. */
+function startProcess(stateDir: string, env: Readonly<Record<string, string>>): () => Promise<void> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../support/gateway-child.ts")], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1", ...env }, stdio: "ignore",
+  });
+  return async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  };
+}
+
+it("killed while an answer grows: after the restart it is ended and the answer stands in a message of its own, once", async () => {
+  const half: Answer = (res) => sse(res, piece({ role: "assistant", content: "half of the answer, which is long enough to be shown" }));
+  await using provider = await brokenProvider(half, say("the answer"));
+  await using stack = new AsyncDisposableStack();
+  const stateDir = await mkdtemp(join(tmpdir(), "qqbot-kill-"));
+  stack.defer(() => rm(stateDir, { recursive: true, force: true, maxRetries: 5 }));
+  const api = stack.use(await startFakeQQ());
+  const qqbot = { appId: api.appId, clientSecret: api.secret, allowFrom: [ALICE], streaming: true };
+  await writeFile(join(stateDir, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } }, ...provider.config, channels: { qqbot } }), { mode: 0o600 });
+  const kill = startProcess(stateDir, api.env);
+  stack.defer(kill);
+  await api.connected();
+  api.injectDirect("a long question");
+  await api.waitUntil(() => api.streams()[0]?.text.startsWith("half"), "growing answer");
+  await expect.poll(() => readdir(join(stateDir, "qqbot", "streams")).catch(() => [])).toHaveLength(1);
+  await kill();
+  for (const [name, value] of Object.entries(api.env)) vi.stubEnv(name, value);
+  stack.defer(() => void vi.unstubAllEnvs());
+  const stands = (): boolean => api.texts().includes("the answer") || api.streams().some(({ text, isOpen }) => text === "the answer" && !isOpen);
+  {
+    await using _restarted = await startTestGateway({ stateDir });
+    await api.waitUntil(() => api.streams()[0]?.isOpen === false && stands(), "ended stream and the answer");
+  }
+  expect(api.streams()[0]).toMatchObject({ text: expect.stringMatching(/^half/) as string, isOpen: false });
+  expect([...api.streams().map(({ text }) => text), ...api.texts()].filter((text) => text === "the answer")).toHaveLength(1);
+});

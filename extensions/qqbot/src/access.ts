@@ -27,9 +27,20 @@ export function resolveAccess(account: QQBotAccount, cfg: OpenClawConfig, chat: 
   ];
   return {
     dmPolicy: config.dmPolicy ?? "pairing", allowFrom, groupPolicy, groupAllowFrom, groupListed, groupEnabled: settings.enabled !== false,
+    historyLimit: settings.historyLimit ?? config.historyLimit,
     requireMention: settings.requireMention ?? config.defaultRequireMention ?? true,
     ...(chat.type !== "direct" && hints.length > 0 ? { groupConfigHint: hints.join(" and ") } : {}),
   };
+}
+
+/** Commands that only inform, or concern the sender's own conversation. */
+const SAFE_COMMANDS = new Set(["help", "commands", "status", "whoami", "id", "usage", "context", "new", "reset", "stop", "compact"]);
+
+/** `commandLevel` of a group: `all`, only what cannot do harm, or nothing but /stop. */
+export function isCommandAllowed({ commandLevel }: QQBotGroupConfig, text: string): boolean {
+  const [, command] = /^\/([a-z][\w-]*)/i.exec(text.trim()) ?? [];
+  if (command === undefined || commandLevel === undefined || commandLevel === "all") return true;
+  return commandLevel === "safety" ? SAFE_COMMANDS.has(command.toLowerCase()) : command.toLowerCase() === "stop";
 }
 
 const SAFE_TOOLS_DENIED = ["group:runtime", "group:fs", "gateway", "nodes", "browser"];
@@ -46,7 +57,7 @@ export function resolveToolPolicy(account: QQBotAccount, ctx: GroupContext): Gro
 export function collectWarnings({ config, configPath }: QQBotAccount, cfg: OpenClawConfig): string[] {
   const open = config.dmPolicy === "open" || config.allowFrom?.includes("*") === true;
   return [
-    ...unknownKeys(cfg).map((key) => `${key} has no effect in this version.`),
+    ...unknownKeys(cfg),
     ...(open ? [`${configPath}: everybody who finds the bot on QQ may talk to it.`] : []),
     ...(config.groupPolicy === "open" && Object.keys(config.groups ?? {}).length === 0 ? [`${configPath}.groupPolicy is "open" without a groups list: list the groups under ${configPath}.groups.`] : []),
   ];

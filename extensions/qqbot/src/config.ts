@@ -16,11 +16,14 @@ const group = z.object({
   tools: toolPolicy.optional(),
   toolsBySender: z.record(z.string(), toolPolicy).optional(),
 });
+const formats = z.array(z.string()).optional();
+/** A reference in place of the secret; what runs a program is not followed. */
+const secretRef = z.strictObject({ source: z.enum(["env", "file"], "use source \"env\" or \"file\", or clientSecretFile"), provider: z.string().optional(), id: z.string().min(1) });
 const accountKeys = z.object({
   enabled: z.boolean().optional(),
   name: z.string().optional(),
   appId: z.union([z.string(), z.number()]).transform(String).optional(),
-  clientSecret: z.string().refine((text) => !/^secretref(?:-env)?:/i.test(text), "write the secret itself, or use clientSecretFile").optional(),
+  clientSecret: z.union([z.string().refine((text) => !/^secretref(?:-env)?:/i.test(text), "write the secret itself, or use clientSecretFile"), secretRef]).optional(),
   clientSecretFile: z.string().optional(),
   allowFrom: z.array(z.union([z.string(), z.number()]).transform(String)).optional(),
   dmPolicy: z.enum(["open", "pairing", "allowlist", "disabled"]).optional(),
@@ -31,20 +34,41 @@ const accountKeys = z.object({
   defaultRequireMention: z.boolean().optional(),
   groups: z.record(z.string(), group).optional(),
   urlDirectUpload: z.boolean().optional(),
+  streaming: z.union([z.boolean(), z.object({ mode: z.enum(["off", "partial"]).optional(), c2cStreamApi: z.boolean().optional() })]).optional(),
+  audioFormatPolicy: z.object({ sttDirectFormats: formats, uploadDirectFormats: formats, transcodeEnabled: z.boolean().optional() }).optional(),
+  voiceDirectUploadFormats: formats,
   textChunkLimit: z.number().int().min(100).max(5000).optional(),
   historyLimit: z.number().int().min(0).optional(),
   mediaMaxMb: z.number().positive().optional(),
 });
 const section = accountKeys.extend({ accounts: z.record(z.string(), accountKeys).optional(), defaultAccount: z.string().optional() });
 
-/** Keys that later releases of the platform's own plugin know and this one does not; they are told, not refused. */
+/** Keys of the platform's own plugin for what this gateway does for every channel. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  stt: "recordings are put into words by tools.media.audio",
+  execApprovals: "approvals of commands are set in approvals.exec",
+  upgradeUrl: "the gateway is updated with `openclaw update`",
+  upgradeMode: "the gateway is updated with `openclaw update`",
+  imageServerBaseUrl: "pictures are uploaded, no server of images is needed",
+};
+
+/** Keys without effect, each with what to use instead; they are told, not refused. */
 export function unknownKeys(cfg: OpenClawConfig): string[] {
   const channels: Readonly<Record<string, unknown>> = cfg.channels ?? {};
-  const given = channels["qqbot"];
-  if (typeof given !== "object" || given === null) return [];
-  const known = new Set(Object.keys(section.shape));
-  return Object.keys(given).filter((key) => !known.has(key)).map((key) => `channels.qqbot.${key}`);
+  const given = asRecord(channels["qqbot"]);
+  const tell = (value: unknown, shape: object, path: string): string[] =>
+    Object.keys(asRecord(value)).filter((key) => !(key in shape)).map((key) => `${path}.${key} has no effect: ${ELSEWHERE[key] ?? "this key is not known"}.`);
+  const account = (value: unknown, shape: object, path: string): string[] => [
+    ...tell(value, shape, path),
+    ...Object.entries(asRecord(asRecord(value)["groups"])).flatMap(([id, own]) => tell(own, group.shape, `${path}.groups["${id}"]`)),
+  ];
+  return [
+    ...account(given, section.shape, "channels.qqbot"),
+    ...Object.entries(asRecord(given["accounts"])).flatMap(([id, own]) => account(own, accountKeys.shape, `channels.qqbot.accounts.${id}`)),
+  ];
 }
+
+const asRecord = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === "object" && value !== null ? { ...value } : {});
 
 export type QQBotConfig = z.infer<typeof accountKeys>;
 export type QQBotGroupConfig = z.infer<typeof group>;
@@ -109,7 +133,7 @@ export function resolveAccount(cfg: OpenClawConfig, id: string, env: Env): QQBot
   const credentials: QQBotConfig = isDefault ? { appId: own.appId ?? baseApp, clientSecret: own.clientSecret ?? baseSecret, clientSecretFile: own.clientSecretFile ?? baseFile } : own;
   const config: QQBotConfig = { ...shared, ...own };
   const appId = credentials.appId?.trim() || (isDefault ? env["QQBOT_APP_ID"]?.trim() : undefined) || undefined;
-  const secret = readSecret(credentials, isDefault ? env["QQBOT_CLIENT_SECRET"] : undefined);
+  const secret = readSecret(credentials, env, isDefault);
   const tokenRoot = trimSlash(env["OPENCLAW_QQBOT_TOKEN_ROOT"] ?? TOKEN_ROOT);
   const apiRoot = trimSlash(env["OPENCLAW_QQBOT_API_ROOT"] ?? API_ROOT);
   const missing = appId === undefined ? `No AppID: set ${configPath}.appId (QQ Open Platform, 开发设置).` : secret.value === undefined ? `No AppSecret: set ${configPath}.clientSecret.` : undefined;
@@ -129,18 +153,32 @@ export function unconfiguredReason(account: QQBotAccount, cfg: OpenClawConfig, e
 
 const trimSlash = (url: string): string => url.trim().replace(/\/+$/, "");
 
-function readSecret(own: QQBotConfig, fromEnv: string | undefined): { value: string | undefined; source: QQBotAccount["tokenSource"]; problem?: string } {
-  if (own.clientSecret?.trim()) return { value: own.clientSecret.trim(), source: "config" };
-  if (own.clientSecretFile) {
-    const path = own.clientSecretFile.replace(/^~(?=\/)/, homedir());
-    try {
-      const value = readFileSync(path, "utf8").trim();
-      return value === "" ? { value: undefined, source: "none", problem: `clientSecretFile ${own.clientSecretFile} is empty.` } : { value, source: "file" };
-    } catch (err) {
-      return { value: undefined, source: "none", problem: `clientSecretFile ${own.clientSecretFile} cannot be read: ${errorText(err)}` };
-    }
+interface Secret {
+  readonly value: string | undefined;
+  readonly source: QQBotAccount["tokenSource"];
+  readonly problem?: string;
+}
+
+/** clientSecret, then the file, then the environment (of the default account). */
+function readSecret({ clientSecret, clientSecretFile }: QQBotConfig, env: Env, isDefault: boolean): Secret {
+  if (typeof clientSecret === "object") {
+    if (clientSecret.source === "file") return readSecretFile("clientSecret.id", clientSecret.id);
+    const value = env[clientSecret.id]?.trim();
+    return value ? { value, source: "env" } : { value: undefined, source: "none", problem: `clientSecret.id: the environment has no ${clientSecret.id}.` };
   }
-  return fromEnv?.trim() ? { value: fromEnv.trim(), source: "env" } : { value: undefined, source: "none" };
+  if (clientSecret?.trim()) return { value: clientSecret.trim(), source: "config" };
+  if (clientSecretFile) return readSecretFile("clientSecretFile", clientSecretFile);
+  const fromEnv = isDefault ? env["QQBOT_CLIENT_SECRET"]?.trim() : undefined;
+  return fromEnv ? { value: fromEnv, source: "env" } : { value: undefined, source: "none" };
+}
+
+function readSecretFile(key: string, path: string): Secret {
+  try {
+    const value = readFileSync(path.replace(/^~(?=\/)/, homedir()), "utf8").trim();
+    return value === "" ? { value: undefined, source: "none", problem: `${key} ${path} is empty.` } : { value, source: "file" };
+  } catch (err) {
+    return { value: undefined, source: "none", problem: `${key} ${path} cannot be read: ${errorText(err)}` };
+  }
 }
 
 /** Secrets and tokens travel over this address. */

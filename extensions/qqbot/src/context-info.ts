@@ -1,8 +1,11 @@
+import type { Scene } from "./targets.ts";
+
 export interface ContextFacts {
   readonly senderName: string | undefined;
   readonly senderId: string;
-  readonly isGroupChat: boolean;
-  readonly groupOpenid: string | undefined;
+  readonly scene: Scene;
+  /** Openid of the group, id of the guild's channel. */
+  readonly chatId: string;
   readonly messageId: string;
   /** Where a reminder goes: `group:<openid>`, `channel:<id>`, or a person's openid. */
   readonly targetAddress: string;
@@ -12,6 +15,11 @@ export interface ContextFacts {
 /** One line that cannot open a section of its own. */
 const oneLine = (text: string): string => text.replace(/[\r\n【】]+/g, " ").trim();
 
+function describeScene({ scene, chatId }: ContextFacts): string {
+  if (scene === "group") return `群聊 (群组: ${oneLine(chatId)})`;
+  return scene === "channel" ? `群聊 (频道: ${oneLine(chatId)})` : "私聊";
+}
+
 /** What the model is told beside the message, in the structure of the seed document. */
 export function buildContextInfo(event: ContextFacts): string {
   const { nowMs, targetAddress } = event;
@@ -19,7 +27,7 @@ export function buildContextInfo(event: ContextFacts): string {
 
 【本次会话上下文】
 - 用户: ${oneLine(event.senderName ?? "") || "未知"} (${oneLine(event.senderId)})
-- 场景: ${event.isGroupChat ? "群聊" : "私聊"}${event.isGroupChat ? ` (群组: ${event.groupOpenid ?? "未知"})` : ""}
+- 场景: ${describeScene(event)}
 - 消息ID: ${event.messageId}
 - 投递目标: ${targetAddress}
 

@@ -1,5 +1,5 @@
 import type { ChannelAccountContext, InboundMediaRef, InboundMentions, InboundMessage, ReceiveOutcome } from "openclaw/plugin-sdk";
-import { groupSettings } from "./access.ts";
+import { groupSettings, isCommandAllowed } from "./access.ts";
 import type { QQApi } from "./api.ts";
 import type { QQBotAccount } from "./config.ts";
 import { buildContextInfo } from "./context-info.ts";
@@ -58,6 +58,7 @@ export async function handleGroupMessage(event: GroupMessageEvent, deps: EventDe
   const named = event.mentions ?? [];
   const bot = isAddressed || named.some((mention) => mention.is_you);
   if (settings.ignoreOtherMentions && !bot && named.length > 0) return true;
+  if (!isCommandAllowed(settings, readText(event, undefined))) return true;
   return take(event, deps, {
     target: { scene: "group", id }, chat: { id: chatId, type: "group", title: settings.name }, sender: { id: author.member_openid, name: author.username }, address: chatId,
     mentions: { bot, anyone: bot || named.length > 0 }, prompt: settings.prompt,
@@ -73,6 +74,7 @@ export async function handleGuildMessage(event: GuildMessageEvent, deps: EventDe
   const named = event.mentions ?? [];
   const bot = isAddressed || named.some((mention) => mention.is_you || (own !== undefined && mention.id === own)) || (own !== undefined && new RegExp(`<@!?${own.replace(/\W/g, "")}>`).test(event.content));
   if (settings.ignoreOtherMentions && !bot && named.length > 0) return true;
+  if (!isCommandAllowed(settings, readText(event, own))) return true;
   return take(event, deps, {
     target: { scene: "channel", id }, chat: { id: chatId, type: "group", title: settings.name, guildId: event.guild_id },
     sender: { id: author.id, name: event.member?.nick ?? author.username, ...(event.member?.roles ? { roles: event.member.roles } : {}) }, address: chatId,
@@ -123,14 +125,14 @@ async function take(event: MessageEvent, deps: EventDeps, place: Place): Promise
   const { account } = ctx;
   const text = readText(event, deps.botId());
   const ref = extOf(event, "ref_msg_idx");
-  const quoted = ref === undefined ? undefined : deps.quotes.find(ref);
+  const quoted = ref === undefined ? undefined : await deps.quotes.find(ref);
   deps.quotes.add(extOf(event, "msg_idx"), { text, isOwn: false });
   const media = (event.attachments ?? []).flatMap(toMediaRef);
   const heard = (event.attachments ?? []).map((item) => item.asr_refer_text?.trim() ?? "").filter(Boolean);
   const nowMs = ctx.now();
   const timestampMs = readTime(event.timestamp, nowMs);
   const contextInfo = buildContextInfo({
-    senderName: place.sender.name, senderId: place.sender.id, isGroupChat: place.chat.type !== "direct", groupOpenid: place.target.id, messageId: event.id, targetAddress: place.address, nowMs,
+    senderName: place.sender.name, senderId: place.sender.id, scene: place.target.scene, chatId: place.target.id, messageId: event.id, targetAddress: place.address, nowMs,
   });
   const userContent = [text, ...heard.map((words) => `[语音识别: ${words}]`)].filter(Boolean).join("\n");
   const systemPrompts = account.config.systemPrompt ? [account.config.systemPrompt] : [];

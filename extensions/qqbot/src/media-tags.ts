@@ -69,6 +69,18 @@ export function splitMediaTags(text: string): TagPiece[] {
   return pieces.filter((piece) => !("text" in piece) || piece.text.trim() !== "");
 }
 
+const UNFINISHED = new RegExp(`[<＜][ \\t]{0,8}(?:[a-z_]{0,14}|(?:${NAMES})(?![\\w-])[^<>＜＞]{0,2000}(?:[>＞][^<>＜＞]{0,2000}(?:[<＜][^>＞]{0,40})?)?)$`, "i");
+
+/** What may be shown before the files of an answer; of one that is still being written, without the tag that is not finished. */
+export function textBeforeTags(text: string, { isFinal }: { readonly isFinal: boolean }): string {
+  const pieces = splitMediaTags(text);
+  const [first] = pieces;
+  if (first && !("text" in first)) return "";
+  const head = pieces.length > 1 && first ? first.text : text;
+  const at = isFinal ? -1 : head.search(UNFINISHED);
+  return at === -1 || codeRanges(head).some(([from, to]) => at >= from && at < to) ? head : head.slice(0, at);
+}
+
 const VOICE = /^\.(?:silk|slk|wav|mp3|ogg|opus|aac|flac|m4a|amr)$/;
 const VIDEO = /^\.(?:mp4|mov|avi|mkv|webm)$/;
 const IMAGE = /^\.(?:jpe?g|png|gif|webp|bmp)$/;

@@ -4,13 +4,14 @@ import { type GuardedFetch, type Logger, markdownToText, type OutboundMedia, typ
 import type { QQApi } from "./api.ts";
 import type { QQBotAccount } from "./config.ts";
 import { decide, QQApiError, toOutcome } from "./errors.ts";
-import { type SendAs, sendAsByName, splitMediaTags } from "./media-tags.ts";
+import { toQQMarkdown } from "./markdown.ts";
+import type { SendAs } from "./media-tags.ts";
+import { fitParts, type Part, planParts } from "./parts.ts";
 import type { QuoteIndex } from "./quotes.ts";
 import { messagePath, parseTarget, type QQTarget, TARGET_HINT } from "./targets.ts";
-import { splitText } from "./text.ts";
 import type { Uploader, UploadSource } from "./upload.ts";
-import { toSilk } from "./voice.ts";
-import type { PassiveReply, Windows } from "./windows.ts";
+import { hasFormat, toSilk } from "./voice.ts";
+import { type PassiveReply, replyTo, type Windows } from "./windows.ts";
 
 export const TEXT_LIMIT = 5000;
 const MAX_FETCHED_BYTES = 30 * 1024 * 1024;
@@ -26,17 +27,26 @@ export interface SendDeps {
   readonly log: Logger;
   readonly retryMs: number;
   readonly ffmpeg?: string | undefined;
+  /** Beginnings of answers that a stream has left in the chat, by the message they answer. */
+  readonly shown: Map<string, Shown>;
+  /** Drops the socket and waits for the next, for a while. */
+  reconnect(signal: AbortSignal): Promise<void>;
 }
 
-type Part = { readonly text: string } | { readonly file: OutboundMedia } | { readonly link: string; readonly as: SendAs };
+export interface Shown {
+  readonly text: string;
+  readonly messageId: string;
+}
 
 /** Sends one message in parts. Never rejects for an answer of QQ. Source: spec channels-cn §1.6. */
 export async function sendMessage(deps: SendDeps, message: OutboundMessage, options: SendOptions): Promise<SendOutcome> {
   const target = parseTarget(message.to);
   if (!target) return { kind: "rejected", reason: `"${message.to}" is no QQ address: use ${TARGET_HINT}.` };
-  const parts = planParts(deps, message, target);
-  if (parts.length === 0) return { kind: "rejected", reason: "QQ sends no empty message." };
-  const ids: string[] = [];
+  const msgId = replyTo(message.replyContext);
+  const shown = msgId === undefined ? undefined : deps.shown.get(msgId);
+  const { parts, delivered } = partsToSend(deps, message, { scene: target.scene, shown, skipParts: options.skipParts });
+  if (parts.length === 0 && delivered === undefined) return { kind: "rejected", reason: "QQ sends no empty message." };
+  const ids: string[] = delivered === undefined ? [] : [delivered];
   for (const [index, part] of parts.entries()) {
     if (index < options.skipParts) continue;
     try {
@@ -47,28 +57,18 @@ export async function sendMessage(deps: SendDeps, message: OutboundMessage, opti
       return toOutcome(err, index);
     }
   }
+  if (msgId !== undefined && delivered !== undefined) deps.shown.delete(msgId);
   return { kind: "sent", messageIds: ids, chatId: target.id };
 }
 
-function planParts({ account }: SendDeps, message: OutboundMessage, target: QQTarget): Part[] {
-  const limit = account.config.textChunkLimit ?? TEXT_LIMIT;
-  const isPlain = account.config.markdownSupport === false;
-  const texts = (text: string): Part[] => splitText(isPlain ? markdownToText(text) : text, limit).map((piece) => ({ text: piece }));
-  const pieces = splitMediaTags(message.text).flatMap((piece): Part[] => {
-    if ("text" in piece) return texts(cleanText(piece.text));
-    // Files come checked in `media`; a path that is left in the text was not.
-    if (!/^https?:\/\//i.test(piece.source)) return [{ text: "（有一个文件未能发送）" }];
-    return [{ link: piece.source, as: piece.tag === "qqmedia" ? sendAsByName(piece.source) : tagKind(piece.tag) }];
-  });
-  const files = (message.media ?? []).map((file): Part => ({ file }));
-  const isGuild = target.scene === "channel" || target.scene === "dm";
-  return [...pieces, ...files].map((part) => (isGuild && "link" in part && part.as !== "image" ? { text: part.link } : part));
+/** What is left to send of a message whose beginning may already be in the chat. */
+function partsToSend({ account, windows }: SendDeps, message: OutboundMessage, { scene, shown, skipParts }: { readonly scene: QQTarget["scene"]; readonly shown: Shown | undefined; readonly skipParts: number }): { readonly parts: Part[]; readonly delivered: string | undefined } {
+  const isShown = shown !== undefined && message.text.startsWith(shown.text);
+  const rest = isShown ? { ...message, text: message.text.slice(shown.text.length) } : message;
+  const parts = planParts(rest, { limit: account.config.textChunkLimit ?? TEXT_LIMIT, isPlain: account.config.markdownSupport === false, scene });
+  const left = windows.left(message.replyContext);
+  return { parts: left === 0 ? parts : fitParts(parts, left + skipParts, skipParts), delivered: isShown ? shown.messageId : undefined };
 }
-
-const tagKind = (tag: "qqimg" | "qqvoice" | "qqvideo" | "qqfile"): SendAs => ({ qqimg: "image", qqvoice: "voice", qqvideo: "video", qqfile: "file" })[tag] as SendAs;
-
-/** Markers that models invent, and piles of empty lines. */
-const cleanText = (text: string): string => text.replace(/\[(?:internal|debug|system)[^\]\n]{0,500}\]/gi, "").replace(/\n{3,}/g, "\n\n").trim();
 
 interface Sending {
   readonly deps: SendDeps;
@@ -96,7 +96,7 @@ async function sendText(sending: Sending, text: string): Promise<{ id: string }>
   const plain = (content: string): object => (isGuild ? { content: content.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;") } : { content, msg_type: 0 });
   const useMarkdown = !isGuild && deps.account.config.markdownSupport !== false;
   try {
-    return await post(sending, useMarkdown ? { markdown: { content: text }, msg_type: 2 } : plain(text), text);
+    return await post(sending, useMarkdown ? { markdown: { content: toQQMarkdown(text) }, msg_type: 2 } : plain(text), text);
   } catch (err) {
     const decision = err instanceof QQApiError ? decide(err) : "unknown";
     if (decision === "markdown" && useMarkdown) return post(sending, plain(markdownToText(text)), text);
@@ -119,13 +119,17 @@ async function post(sending: Sending, body: object, text: string): Promise<{ id:
       return active(sending, body, text);
     }
     if (decision === "retry" && !err.mayHaveArrived && err.status < 500) {
-      await sleep(deps.retryMs, sending.signal);
+      if (err.code === NOT_CONNECTED) await deps.reconnect(sending.signal);
+      else await sleep(deps.retryMs, sending.signal);
       return request(sending, body, deps.windows.take(context), text); // a pair of msg_id and msg_seq is used once
     }
     if (!passive && context && decision === "stop" && isProactiveRefusal(err.code)) throw windowClosed(err, target);
     throw err;
   }
 }
+
+/** The platform misses the bot's socket. */
+const NOT_CONNECTED = 304_018;
 
 async function active(sending: Sending, body: object, text: string): Promise<{ id: string }> {
   try {
@@ -154,16 +158,23 @@ async function request(sending: Sending, body: object, passive: PassiveReply | u
 async function fileSource(deps: SendDeps, file: OutboundMedia, signal: AbortSignal): Promise<{ as: SendAs; source: UploadSource }> {
   const bytes = await readFile(file.path);
   const type = file.mimeType.toLowerCase();
-  if (file.asVoice || type.startsWith("audio/")) {
-    const silk = await toSilk(bytes, { log: deps.log, ffmpeg: deps.ffmpeg, signal });
-    if (silk) return { as: "voice", source: { bytes: silk, fileName: file.fileName } };
-    const isDirect = /\.(?:wav|mp3|silk)$/i.test(file.fileName);
-    return { as: isDirect ? "voice" : "file", source: { bytes, fileName: file.fileName } };
-  }
+  if (file.asVoice || type.startsWith("audio/")) return voiceSource(deps, bytes, file.fileName, signal);
   // QQ shows png and jpg; other pictures arrive as files.
   const as: SendAs = /^image\/(?:png|jpe?g|gif|webp|bmp)$/.test(type) ? "image" : type === "video/mp4" ? "video" : "file";
   return { as, source: { bytes, fileName: file.fileName } };
 }
+
+/** Silk where there is a way; else what QQ takes as voice, else a file. Source: spec channels-cn §1.1 (audioFormatPolicy) */
+async function voiceSource(deps: SendDeps, bytes: Buffer, fileName: string, signal: AbortSignal): Promise<{ as: SendAs; source: UploadSource }> {
+  const { audioFormatPolicy: policy, voiceDirectUploadFormats } = deps.account.config;
+  const direct = policy?.uploadDirectFormats ?? voiceDirectUploadFormats;
+  const isListed = direct !== undefined && hasFormat(fileName, direct);
+  const silk = isListed || policy?.transcodeEnabled === false ? undefined : await toSilk(bytes, { log: deps.log, ffmpeg: deps.ffmpeg, signal });
+  if (silk) return { as: "voice", source: { bytes: silk, fileName } };
+  return { as: isListed || hasFormat(fileName, direct ?? DIRECT_FORMATS) ? "voice" : "file", source: { bytes, fileName } };
+}
+
+const DIRECT_FORMATS = [".wav", ".mp3", ".silk"];
 
 async function linkSource({ deps, signal }: Sending, url: string): Promise<UploadSource> {
   return deps.account.config.urlDirectUpload === false ? fetched(deps, url, signal) : { url };
@@ -190,8 +201,8 @@ async function uploadWithFallback({ deps, target, signal }: Sending, as: SendAs,
 export async function sendTyping(deps: SendDeps, message: OutboundTarget, isFirst: (msgId: string) => boolean): Promise<void> {
   const target = parseTarget(message.to);
   if (target?.scene !== "c2c" || deps.windows.left(message.replyContext) < 3) return;
-  const { msgId } = z.object({ msgId: z.string() }).parse(message.replyContext?.data);
-  if (!isFirst(msgId)) return;
+  const msgId = replyTo(message.replyContext);
+  if (msgId === undefined || !isFirst(msgId)) return;
   const passive = deps.windows.take(message.replyContext);
   if (passive) await deps.api.call("POST", messagePath(target), { msg_type: 6, input_notify: { input_type: 1, input_second: 60 }, ...passive });
 }

@@ -1,21 +1,24 @@
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import {
-  type ChannelAccountContext, type ChannelPlugin, type ChannelSetupAdapter, createGuardedFetch, defineChannel, errorText, type GuardedFetch, type Logger, type OpenClawConfig, silentLogger,
+  type ChannelAccountContext, type ChannelPlugin, createGuardedFetch, defineChannel, errorText, type GuardedFetch, type Logger, type OpenClawConfig, silentLogger, sleep,
 } from "openclaw/plugin-sdk";
 import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
 import { createApi, type QQApi } from "./api.ts";
-import { DEFAULT_ACCOUNT, defaultAccountId, type Env, listAccountIds, type QQBotAccount, resolveAccount, unconfiguredReason } from "./config.ts";
+import { defaultAccountId, type Env, listAccountIds, type QQBotAccount, resolveAccount, unconfiguredReason } from "./config.ts";
 import { PLATFORM_HOSTS } from "./download.ts";
 import { convertSilkToWav, downloadFile, handleEvent } from "./gateway.ts";
-import { splitMediaTags } from "./media-tags.ts";
-import { type SendDeps, sendMessage, sendTyping, TEXT_LIMIT } from "./outbound.ts";
+import { type SendDeps, sendMessage, sendTyping, type Shown, TEXT_LIMIT } from "./outbound.ts";
+import { takeMediaTags } from "./parts.ts";
 import { createQuoteIndex, type QuoteIndex } from "./quotes.ts";
 import { createSessionStore } from "./session-store.ts";
+import { setup } from "./setup.ts";
 import { runSocket, SOCKET_TIMINGS, type SocketTimings } from "./socket.ts";
+import { closeOrphan, openStream } from "./stream.ts";
 import { formatTarget, normalizeTarget, parseTarget, TARGET_HINT } from "./targets.ts";
 import { createTokenSource } from "./token.ts";
 import { createUploader, type Uploader } from "./upload.ts";
+import { hasFormat } from "./voice.ts";
 import { createWindows, type Windows } from "./windows.ts";
 
 export interface QQBotPluginOptions {
@@ -26,9 +29,20 @@ export interface QQBotPluginOptions {
   readonly timings?: Partial<SocketTimings> | undefined;
   /** Pause between tries of a refused call, ms; for tests. */
   readonly retryMs?: number | undefined;
+  /** Where streams and quotes are kept over a restart; without it they are not. */
+  readonly stateDir?: (() => string) | undefined;
+  readonly streamIntervalMs?: number | undefined;
+  /** Larger files go in parts; for tests. */
+  readonly oneShotBytes?: number | undefined;
 }
 
 const RETRY_MS = 1000;
+const STREAM_INTERVAL_MS = 500;
+const RECONNECT_WAIT_MS = 10_000;
+const MAX_SHOWN = 500;
+/** From here on QQ sends a bot neither private nor group messages. */
+const GUILD_ONLY_LEVEL = 3;
+const GUILD_ONLY = "QQ grants this bot only the messages of guilds";
 const MAX_TYPED = 500;
 
 /** What one bot keeps between calls; replaced when its credentials or addresses change. */
@@ -41,6 +55,10 @@ interface BotState {
   readonly fetch: GuardedFetch;
   /** Messages that have been answered with "is typing". */
   readonly typed: Set<string>;
+  readonly shown: Map<string, Shown>;
+  link: { reconnect(reason: string): void } | undefined;
+  /** Called at the next connection. */
+  readonly awaiting: Set<() => void>;
   botId: string | undefined;
 }
 
@@ -51,14 +69,18 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
   const timings = { ...SOCKET_TIMINGS, ...options.timings };
   const accountOf = (cfg: OpenClawConfig, accountId: string): QQBotAccount => resolveAccount(cfg, accountId, env);
 
+  const fileOf = (...names: string[]): string | undefined => (options.stateDir ? join(options.stateDir(), "qqbot", ...names) : undefined);
+
   function stateOf(account: QQBotAccount): BotState {
     const key = JSON.stringify([account.appId, account.clientSecret, account.apiRoot, account.tokenRoot]);
     const known = states.get(account.accountId);
     if (known?.key === key) return known;
     const tokens = createTokenSource({ root: account.tokenRoot, appId: account.appId ?? "", clientSecret: account.clientSecret ?? "", now });
     const api = createApi({ root: account.apiRoot, tokens });
+    const quotesPath = fileOf("data", `ref-index-${account.accountId.replace(/[^\w-]/g, "_")}.jsonl`);
     const state: BotState = {
-      key, api, uploader: createUploader({ api, now, retryMs }), windows: createWindows(now), quotes: createQuoteIndex(), typed: new Set(), botId: undefined,
+      key, api, uploader: createUploader({ api, now, retryMs, oneShotBytes: options.oneShotBytes }), windows: createWindows(now), quotes: createQuoteIndex({ path: quotesPath, now, log }),
+      typed: new Set(), shown: new Map(), link: undefined, awaiting: new Set(), botId: undefined,
       fetch: createGuardedFetch({ allowOrigins: [new URL(account.apiRoot).origin], fakeIpHosts: PLATFORM_HOSTS }),
     };
     states.set(account.accountId, state);
@@ -67,24 +89,39 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
 
   function sendDeps(cfg: OpenClawConfig, accountId: string): SendDeps {
     const account = accountOf(cfg, accountId);
-    const { api, uploader, windows, quotes, fetch } = stateOf(account);
-    return { account, api, uploader, windows, quotes, fetch, log, retryMs };
+    const state = stateOf(account);
+    const { api, uploader, windows, quotes, fetch, shown } = state;
+    return { account, api, uploader, windows, quotes, fetch, shown, log, retryMs, reconnect: (signal) => reconnect(state, signal) };
+  }
+
+  async function reconnect(state: BotState, signal: AbortSignal): Promise<void> {
+    if (!state.link) return;
+    const connected = new Promise<void>((resolve) => state.awaiting.add(resolve));
+    state.link.reconnect("QQ does not know of the connection (304018)");
+    await Promise.race([connected, sleep(RECONNECT_WAIT_MS, signal).catch(() => undefined)]);
   }
 
   async function startAccount(ctx: ChannelAccountContext<QQBotAccount>): Promise<void> {
     const { account } = ctx;
     const state = stateOf(account);
     ctx.setStatus({ mode: "websocket" });
+    const warnings = collectWarnings(account, ctx.cfg());
+    for (const warning of warnings) ctx.log.warn(warning);
+    ctx.setStatus({ warnings });
     await runSocket({
-      api: state.api, store: createSessionStore({ stateDir: ctx.stateDir, accountId: account.accountId, appId: account.appId ?? "", now: () => ctx.now() }), log: ctx.log, signal: ctx.signal, now: () => ctx.now(), timings,
+      api: state.api, store: createSessionStore({ stateDir: ctx.stateDir, accountId: account.accountId, appId: account.appId ?? "", now: () => ctx.now(), log: ctx.log }), log: ctx.log, signal: ctx.signal, now: () => ctx.now(), timings,
       onDispatch: (event) => handleEvent(event, { ctx, api: state.api, quotes: state.quotes, botId: () => state.botId }),
-      onReady(bot) {
+      onReady({ bot, intentLevel }) {
         state.botId = bot?.id ?? state.botId;
-        ctx.setStatus({ connected: true, lastConnectedAt: ctx.now(), lastError: null, reconnectAttempts: 0, ...(bot ? { bot } : {}) });
+        ctx.setStatus({ connected: true, lastConnectedAt: ctx.now(), lastError: intentLevel >= GUILD_ONLY_LEVEL ? GUILD_ONLY : null, reconnectAttempts: 0, intentLevel, ...(bot ? { bot } : {}) });
+        for (const resume of state.awaiting) resume();
+        state.awaiting.clear();
         ctx.log.info("QQ bot connected", { username: bot?.username });
       },
+      onLink: (link) => (state.link = link),
       onDown: (reason, attempt) => ctx.setStatus({ connected: false, lastError: reason, reconnectAttempts: attempt }),
     });
+    await state.quotes.flush();
   }
 
   return defineChannel<QQBotAccount>({
@@ -133,6 +170,22 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
         }
       },
     },
+    streaming: {
+      open(cfg, to) {
+        const account = accountOf(cfg, to.accountId);
+        const target = parseTarget(to.to);
+        const { api, windows, shown } = stateOf(account);
+        // One reply for the stream, one for what it cannot hold.
+        if (!streams(account) || target?.scene !== "c2c" || windows.left(to.replyContext) < 2) return undefined;
+        const onShown = (msgId: string, part: Shown): void => {
+          shown.set(msgId, part);
+          const oldest = shown.keys().next().value;
+          if (shown.size > MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
+        };
+        return openStream({ api, windows, log, onShown, dir: fileOf("streams"), intervalMs: options.streamIntervalMs ?? STREAM_INTERVAL_MS, maxChars: account.config.textChunkLimit ?? TEXT_LIMIT }, target, to);
+      },
+      closeOrphan: (cfg, accountId, ref) => closeOrphan({ api: stateOf(accountOf(cfg, accountId)).api, dir: fileOf("streams"), log }, ref),
+    },
     threading: { resolveReplyToMode: () => "off" },
     messaging: { normalizeTarget, hint: TARGET_HINT },
     agentPrompt: { messageToolHints: () => ["QQ: without `target` the answer goes to the current chat; others are qqbot:c2c:<openid> and qqbot:group:<group_openid>."] },
@@ -143,9 +196,11 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
         return { ok: true, elapsedMs: now() - started, bot: { id: bot.id, username: bot.username } };
       },
       collectStatusIssues: (snapshots) =>
-        snapshots.flatMap(({ accountId, configured, unconfiguredReason: reason }) =>
-          configured === false && typeof reason === "string" ? [{ channel: "qqbot", accountId, kind: "config" as const, message: reason, fix: "Copy AppID and AppSecret from 开发设置 of the bot on q.qq.com." }] : [],
-        ),
+        snapshots.flatMap(({ accountId, configured, unconfiguredReason: reason, intentLevel, warnings }) => [
+          ...(Array.isArray(warnings) ? warnings.map((warning) => ({ channel: "qqbot", accountId, kind: "config" as const, message: String(warning) })) : []),
+          ...(configured === false && typeof reason === "string" ? [{ channel: "qqbot", accountId, kind: "config" as const, message: reason, fix: "Copy AppID and AppSecret from 开发设置 of the bot on q.qq.com." }] : []),
+          ...(typeof intentLevel === "number" && intentLevel >= GUILD_ONLY_LEVEL ? [{ channel: "qqbot", accountId, kind: "intent" as const, message: `${GUILD_ONLY}.`, fix: "Enable private and group chats (单聊、群聊) for the bot on q.qq.com, then restart the channel." }] : []),
+        ]),
     },
     gateway: {
       startAccount,
@@ -154,7 +209,8 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
         const folder = join(dir, "..", "qqbot");
         await mkdir(folder, { recursive: true, mode: 0o700 });
         const file = await downloadFile(media.ref, { fetch: stateOf(account).fetch, allowOrigin: account.apiRoot, dir: folder, fileName: media.fileName, maxBytes, signal });
-        if (media.kind === "voice") {
+        const direct = account.config.audioFormatPolicy?.sttDirectFormats ?? [];
+        if (media.kind === "voice" && !hasFormat(file.path, direct)) {
           const wav = await convertSilkToWav(file.path, log);
           if (wav !== undefined) return { path: wav, mimeType: "audio/wav", fileName: basename(wav), sizeBytes: file.sizeBytes };
         }
@@ -164,28 +220,8 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
   });
 }
 
-/** Files that the answer names by tag; links stay in the text and go in their place. */
-function takeMediaTags(text: string): { readonly text: string; readonly media: readonly { readonly source: string; readonly asVoice: boolean }[] } {
-  const media: { source: string; asVoice: boolean }[] = [];
-  const rest = splitMediaTags(text).map((piece) => {
-    if ("text" in piece) return piece.text;
-    if (/^https?:\/\//i.test(piece.source)) return `<${piece.tag}>${piece.source}</${piece.tag}>`;
-    media.push({ source: piece.source, asVoice: piece.tag === "qqvoice" });
-    return "";
-  });
-  return { text: media.length === 0 ? text : rest.join("").replace(/\n{3,}/g, "\n\n").trim(), media };
+/** Off unless asked for: QQ has to grant a bot the stream API. */
+function streams({ config: { streaming, markdownSupport } }: QQBotAccount): boolean {
+  if (markdownSupport === false) return false;
+  return streaming === true || (typeof streaming === "object" && streaming.mode !== "off" && streaming.c2cStreamApi === true);
 }
-
-const setup: ChannelSetupAdapter = {
-  validateInput(input) {
-    if (input.useEnv === true) return input.token === undefined ? undefined : "Give only one of --token and --use-env.";
-    if (input.token === undefined) return "QQ needs --token <AppID>:<AppSecret>, or --use-env (QQBOT_APP_ID, QQBOT_CLIENT_SECRET).";
-    return /^[^:\s]+:[^:\s]+$/.test(input.token.trim()) ? undefined : "The token of QQ is <AppID>:<AppSecret>, from 开发设置 of the bot on q.qq.com.";
-  },
-  applyAccountConfig(_cfg, accountId, input) {
-    const [appId, clientSecret] = (input.token ?? "").trim().split(":");
-    const keys = { enabled: true, ...(input.name ? { name: input.name } : {}), ...(input.useEnv === true ? {} : { appId, clientSecret }) };
-    const id = accountId.trim().toLowerCase();
-    return { channels: { qqbot: id === "" || id === DEFAULT_ACCOUNT ? keys : { enabled: true, accounts: { [id]: keys } } } };
-  },
-};

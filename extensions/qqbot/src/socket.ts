@@ -18,8 +18,10 @@ export interface SocketTimings {
   readonly calmMs: number;
   readonly invalidSessionMs: number;
   readonly helloMs: number;
+  /** Tries in a row without a connection, after which the account ends. */
+  readonly maxAttempts: number;
 }
-export const SOCKET_TIMINGS: SocketTimings = { reconnectMs: [1000, 2000, 5000, 10_000, 30_000, 60_000], calmMs: 60_000, invalidSessionMs: 3000, helloMs: 20_000 };
+export const SOCKET_TIMINGS: SocketTimings = { reconnectMs: [1000, 2000, 5000, 10_000, 30_000, 60_000], calmMs: 60_000, invalidSessionMs: 3000, helloMs: 20_000, maxAttempts: 100 };
 const QUICK_END_MS = 5000;
 
 export interface SocketDeps {
@@ -31,11 +33,15 @@ export interface SocketDeps {
   readonly timings: SocketTimings;
   /** false: not taken over, so the event must come again. */
   onDispatch(event: WSPayload): Promise<boolean>;
-  onReady(bot: { readonly id: string | undefined; readonly username: string | undefined } | undefined): void;
+  /** `bot` is known when the session is new. `intentLevel` 0: every event that there is. */
+  onReady(ready: { readonly bot: { readonly id: string | undefined; readonly username: string | undefined } | undefined; readonly intentLevel: number }): void;
   onDown(reason: string, attempt: number): void;
+  /** The connection that stands now, to drop it where the platform does not know of it; undefined when there is none. */
+  onLink(link: { reconnect(reason: string): void } | undefined): void;
 }
 
-type Next = "resume" | "identify" | "new-token" | "lower-intents" | "calm" | "fatal";
+/** `refused`: a new session was not admitted, with this set of events or this token. `stop`: a normal end. */
+type Next = "resume" | "identify" | "new-token" | "lower-intents" | "refused" | "calm" | "fatal" | "stop";
 interface Ending {
   readonly next: Next;
   readonly reason: string;
@@ -44,6 +50,7 @@ interface Ending {
 
 /** Close code → what to do. Source: spec channels-cn §1.3. */
 export function reactionTo(code: number): Next {
+  if (code === 1000) return "stop";
   if (code === 4004) return "new-token";
   if (code === 4006 || code === 4007 || (code >= 4900 && code <= 4913)) return "identify";
   if (code === 4008) return "calm";
@@ -52,43 +59,57 @@ export function reactionTo(code: number): Next {
   return "resume";
 }
 
-/** Keeps one bot connected until the signal aborts. @throws ChannelError when reconnecting cannot help */
+/**
+ * Keeps one bot connected until the signal aborts or the platform ends the connection normally.
+ * @throws ChannelError when reconnecting cannot help
+ */
 export async function runSocket(deps: SocketDeps): Promise<void> {
   const { api, store, signal, timings } = deps;
   let session = await store.load();
-  let level = 0;
+  let level = Math.min(session?.intentLevelIndex ?? 0, INTENT_LEVELS.length - 1);
   let attempt = 0;
   let quickEnds = 0;
-  while (!signal.aborted) {
-    const startedAt = deps.now();
-    const ending = await connectOnce(deps, session, INTENT_LEVELS[level] ?? 0, (next) => (session = next));
-    if (signal.aborted) return;
-    if (ending.wasReady) attempt = 0;
-    quickEnds = ending.wasReady && deps.now() - startedAt < QUICK_END_MS ? quickEnds + 1 : 0;
-    attempt++;
-    deps.onDown(ending.reason, attempt);
-    deps.log.warn("QQ connection ended", { reason: ending.reason, next: ending.next });
-    if (ending.next === "fatal") throw new ChannelError("rejected", `QQ closed the connection: ${ending.reason}`, "Check on the QQ Open Platform whether the bot is published, and not limited to the sandbox or banned.");
-    if (ending.next !== "resume" && ending.next !== "calm") {
-      session = undefined;
-      await store.clear();
+  try {
+    while (!signal.aborted) {
+      const startedAt = deps.now();
+      const ending = await connectOnce(deps, { session, level, keep: (next) => (session = next) });
+      if (signal.aborted) return;
+      if (ending.wasReady) attempt = 0;
+      quickEnds = ending.wasReady && deps.now() - startedAt < QUICK_END_MS ? quickEnds + 1 : 0;
+      attempt++;
+      deps.onDown(ending.reason, attempt);
+      deps.log.warn("QQ connection ended", { reason: ending.reason, next: ending.next });
+      if (ending.next === "stop") return;
+      rejectHopeless(ending, attempt, timings);
+      if (ending.next !== "resume" && ending.next !== "calm") {
+        session = undefined;
+        await store.clear();
+      }
+      if (ending.next === "new-token" || ending.next === "identify" || ending.next === "refused") api.dropToken(await api.token().catch(() => ""));
+      const isLowest = level + 1 >= INTENT_LEVELS.length;
+      if (ending.next === "lower-intents" && isLowest) throw new ChannelError("rejected", `QQ refused every set of events: ${ending.reason}`, "Enable the bot's message events on the QQ Open Platform.");
+      // A refusal may also be about the token: after the last set the first has another chance.
+      if (ending.next === "lower-intents" || ending.next === "refused") level = isLowest ? 0 : level + 1;
+      const delayMs = ending.next === "refused" && isLowest ? timings.calmMs : delayFor(ending, attempt, quickEnds, timings);
+      await sleep(delayMs, signal).catch(() => undefined);
     }
-    if (ending.next === "new-token" || ending.next === "identify") api.dropToken(await api.token().catch(() => ""));
-    if (ending.next === "lower-intents") {
-      if (level + 1 >= INTENT_LEVELS.length) throw new ChannelError("rejected", `QQ refused every set of events: ${ending.reason}`, "Enable the bot's message events on the QQ Open Platform.");
-      level++;
-    }
-    await sleep(delayFor(ending, attempt, quickEnds, timings), signal).catch(() => undefined);
+  } finally {
+    await store.flush();
   }
+}
+
+function rejectHopeless({ next, reason }: Ending, attempt: number, { maxAttempts }: SocketTimings): void {
+  if (next === "fatal") throw new ChannelError("rejected", `QQ closed the connection: ${reason}`, "Check on the QQ Open Platform whether the bot is published, and not limited to the sandbox or banned.");
+  if (attempt >= maxAttempts) throw new ChannelError("unreachable", `QQ was not reached in ${attempt} tries: ${reason}`, "Check the network of this machine, then restart the channel.");
 }
 
 function delayFor(ending: Ending, attempt: number, quickEnds: number, timings: SocketTimings): number {
   if (ending.next === "calm" || quickEnds >= 3) return timings.calmMs;
-  if (ending.next === "identify") return timings.invalidSessionMs;
+  if (ending.next === "identify" || ending.next === "refused") return timings.invalidSessionMs;
   return timings.reconnectMs[Math.min(attempt - 1, timings.reconnectMs.length - 1)] ?? 0;
 }
 
-async function connectOnce(deps: SocketDeps, session: SavedSession | undefined, intents: number, keep: (session: SavedSession | undefined) => void): Promise<Ending> {
+async function connectOnce(deps: SocketDeps, opening: Omit<Opening, "token">): Promise<Ending> {
   const ended = (next: Next, reason: string): Ending => ({ next, reason, wasReady: false });
   let url: string;
   let token: string;
@@ -103,18 +124,18 @@ async function connectOnce(deps: SocketDeps, session: SavedSession | undefined, 
   if (problem) return ended("resume", problem);
   const { default: WebSocket } = await import("ws");
   if (deps.signal.aborted) return ended("resume", "stopped");
-  return follow(deps, new WebSocket(url, { handshakeTimeout: deps.timings.helloMs }), { session, intents, token, keep });
+  return follow(deps, new WebSocket(url, { handshakeTimeout: deps.timings.helloMs }), { ...opening, token });
 }
 
 interface Opening {
   readonly session: SavedSession | undefined;
-  readonly intents: number;
+  readonly level: number;
   readonly token: string;
-  readonly keep: (session: SavedSession | undefined) => void;
+  readonly keep: (session: SavedSession) => void;
 }
 
 function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promise<Ending> {
-  const { log, signal } = deps;
+  const { log, signal, store } = deps;
   let { session } = opening;
   let wasReady = false;
   let verdict: { next: Next; reason: string } | undefined;
@@ -125,6 +146,7 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
   const hello = setTimeout(() => end("resume", "no hello"), deps.timings.helloMs);
   const stop = (): void => end("resume", "stopped");
   signal.addEventListener("abort", stop, { once: true });
+  deps.onLink({ reconnect: (reason) => end("resume", reason) });
 
   function end(next: Next, reason: string): void {
     verdict ??= { next, reason };
@@ -134,14 +156,14 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
   const send = (message: object): void => {
     if (ws.readyState === ws.OPEN) ws.send(JSON.stringify(message));
   };
-  const remember = async (next: SavedSession): Promise<void> => {
+  const remember = (next: SavedSession): void => {
     session = next;
     opening.keep(next);
-    try {
-      await deps.store.save(next);
-    } catch (err) {
-      log.warn("QQ session not saved", { err });
-    }
+    store.save(next);
+  };
+  const ready = (bot: { readonly id: string | undefined; readonly username: string | undefined } | undefined): void => {
+    wasReady = true;
+    deps.onReady({ bot, intentLevel: opening.level });
   };
   function startBeating(intervalMs: number): void {
     beat = setInterval(() => {
@@ -163,16 +185,13 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
     if (verdict) return;
     const seq = event.s ?? session?.lastSeq ?? 0;
     if (event.t === "READY") {
-      const ready = z.object({ session_id: z.string(), user: z.object({ id: z.coerce.string().optional(), username: z.string().optional() }).optional() }).parse(event.d);
-      wasReady = true;
-      await remember({ sessionId: ready.session_id, lastSeq: seq });
-      return deps.onReady(ready.user ? { id: ready.user.id, username: ready.user.username } : undefined);
+      const begun = z.object({ session_id: z.string(), user: z.object({ id: z.coerce.string().optional(), username: z.string().optional() }).optional() }).parse(event.d);
+      remember({ sessionId: begun.session_id, lastSeq: seq, intentLevelIndex: opening.level });
+      return ready(begun.user ? { id: begun.user.id, username: begun.user.username } : undefined);
     }
-    if (event.t === "RESUMED") {
-      wasReady = true;
-      deps.onReady(undefined);
-    } else if (!(await take(event))) return end("resume", "the gateway takes no messages at the moment");
-    if (session && seq > session.lastSeq) await remember({ ...session, lastSeq: seq });
+    if (event.t === "RESUMED") ready(undefined);
+    else if (!(await take(event))) return end("resume", "the gateway takes no messages at the moment");
+    if (session && seq > session.lastSeq) remember({ ...session, lastSeq: seq });
   }
   function handle(message: WSPayload): void {
     switch (message.op) {
@@ -180,7 +199,7 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
         clearTimeout(hello);
         const token = `QQBot ${opening.token}`;
         if (session) send({ op: 6, d: { token, session_id: session.sessionId, seq: session.lastSeq } });
-        else send({ op: 2, d: { token, intents: opening.intents, shard: [0, 1], properties: {} } });
+        else send({ op: 2, d: { token, intents: INTENT_LEVELS[opening.level] ?? 0, shard: [0, 1], properties: {} } });
         return startBeating(z.object({ heartbeat_interval: z.number() }).parse(message.d).heartbeat_interval);
       }
       case 0:
@@ -194,7 +213,7 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
       case 7:
         return end("resume", "QQ asked to reconnect");
       case 9:
-        return end(message.d === true ? "resume" : session ? "identify" : "lower-intents", "invalid session");
+        return end(message.d === true ? "resume" : session ? "identify" : "refused", "invalid session");
       default:
     }
   }
@@ -211,6 +230,7 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
       clearTimeout(hello);
       clearInterval(beat);
       signal.removeEventListener("abort", stop);
+      deps.onLink(undefined);
       const { next, reason: why } = verdict ?? { next: reactionTo(code), reason: `close code ${code} ${String(reason)}`.trim() };
       void line.then(() => resolve({ next, reason: why, wasReady }));
     });

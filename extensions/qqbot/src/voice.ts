@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { errorText, type Logger } from "openclaw/plugin-sdk";
 import { fromWav, resample, toWav } from "./wav.ts";
 
@@ -70,4 +71,10 @@ function throughFfmpeg(bytes: Buffer, command: string, signal: AbortSignal | und
     });
     child.stdin.end(bytes);
   });
+}
+
+/** `formats` as people write them: `.wav` or `wav`. */
+export function hasFormat(fileName: string, formats: readonly string[]): boolean {
+  const extension = extname(fileName).slice(1).toLowerCase();
+  return extension !== "" && formats.some((format) => format.trim().toLowerCase().replace(/^\./, "") === extension);
 }

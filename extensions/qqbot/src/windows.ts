@@ -5,6 +5,8 @@ import type { Scene } from "./targets.ts";
 const MINUTE_MS = 60_000;
 const WINDOW_MS: Readonly<Record<Scene, number>> = { c2c: 60 * MINUTE_MS, group: 5 * MINUTE_MS, channel: 5 * MINUTE_MS, dm: 5 * MINUTE_MS };
 const MAX_REPLIES = 5;
+/** More than replies to one message. */
+const NUMBERS_A_SECOND = 8;
 const MAX_KEPT = 2000;
 const contextData = z.object({ msgId: z.string() });
 
@@ -13,6 +15,9 @@ export function openWindow(scene: Scene, msgId: string, atMs: number): ReplyCont
   const limited = scene === "c2c" || scene === "group";
   return { data: { msgId }, expiresAtMs: atMs + WINDOW_MS[scene], ...(limited ? { maxReplies: MAX_REPLIES } : {}) };
 }
+
+/** Id of the message that is answered. */
+export const replyTo = (context: ReplyContext | undefined): string | undefined => contextData.safeParse(context?.data).data?.msgId;
 
 export interface PassiveReply {
   readonly msg_id: string;
@@ -37,8 +42,8 @@ export function createWindows(now: () => number): Windows {
     return { msgId: data.msgId, left: (context?.maxReplies ?? Number.POSITIVE_INFINITY) - (used.get(data.msgId)?.count ?? 0) };
   };
   const entry = (msgId: string): { count: number; readonly base: number } => {
-    // The start depends on the clock, so that a restarted gateway does not repeat numbers.
-    const found = used.get(msgId) ?? { count: 0, base: Math.floor(now() / 1000) % 100_000_000 };
+    // The start depends on the clock, so that a restarted gateway does not repeat numbers: each second has its own.
+    const found = used.get(msgId) ?? { count: 0, base: (Math.floor(now() / 1000) % 10_000_000) * NUMBERS_A_SECOND };
     used.set(msgId, found);
     const oldest = used.keys().next().value;
     if (used.size > MAX_KEPT && oldest !== undefined) used.delete(oldest);

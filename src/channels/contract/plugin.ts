@@ -140,6 +140,8 @@ export interface ChannelAccessRules {
   readonly groupListed: boolean;
   readonly groupEnabled: boolean;
   readonly requireMention: boolean;
+  /** How much unaddressed talk of this group is kept; undefined: the channel's or the general limit. */
+  readonly historyLimit?: number | undefined;
   /** Exact config line that would admit this group, for status. */
   readonly groupConfigHint?: string | undefined;
 }

@@ -3,10 +3,14 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
+import { createStreams } from "./streams.ts";
+import { createUploads } from "./uploads.ts";
 
 /** A person, a group and a guild of the emulator. */
 export const ALICE = "A11CE000000000000000000000000001";
 export const GROUP = "6E0000000000000000000000000000AA";
+export const CHANNEL = "5001";
+export const GUILD = "9001";
 
 export interface QQCall {
   readonly method: string;
@@ -49,6 +53,9 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
   const links = new Set<Link>();
   const identified: { readonly op: number; readonly d: Record<string, unknown> }[] = [];
   const waiters = new Set<() => void>();
+  const uploads = createUploads(() => origin);
+  const streams = createStreams();
+  let refusedSessions = 0;
   let origin = "";
   let active = true;
   const changed = (): void => {
@@ -66,6 +73,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       const file = files.get(path);
       return file ? void res.writeHead(200, { "content-type": file.type }).end(file.bytes) : json(res, 404, {});
     }
+    if (path.startsWith("/parts/")) return void res.writeHead(uploads.put(path, Buffer.concat(chunks))).end();
     const body = (raw === "" ? {} : JSON.parse(raw)) as Record<string, unknown>;
     const token = /^QQBot (.+)$/.exec(req.headers.authorization ?? "")?.[1];
     calls.push({ method: req.method ?? "", path, body, token });
@@ -90,6 +98,14 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     if (path === "/gateway") return json(res, 200, { url: origin.replace(/^http/, "ws") });
     if (path === "/users/@me") return json(res, 200, { id: "bot-1", username: "Robot" });
     if (method === "PUT" && path.startsWith("/interactions/")) return json(res, 200, {});
+    const large = uploads.answer(path, body);
+    if (large) return json(res, ...large);
+    const streamed = /^\/v2\/users\/([^/]+)\/stream_messages$/.exec(path)?.[1];
+    if (streamed !== undefined) {
+      const result = streams.answer(streamed, body, () => refusalOf(body, "users"));
+      changed();
+      return json(res, ...result);
+    }
     const upload = /^\/v2\/(users|groups)\/[^/]+\/files$/.exec(path);
     if (upload) {
       if (typeof body["file_data"] !== "string" && typeof body["url"] !== "string") return json(res, 400, { code: 304080, message: "no file" });
@@ -149,6 +165,9 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       for (const event of known.log) if (event.s > Number(frame.d["seq"])) link.socket.send(JSON.stringify({ op: 0, ...event }));
       known.seq++;
       link.socket.send(JSON.stringify({ op: 0, s: known.seq, t: "RESUMED", d: "" }));
+    } else if (refusedSessions > 0) {
+      refusedSessions--;
+      link.socket.send(JSON.stringify({ op: 9, d: false }));
     } else {
       link.session = randomUUID();
       sessions.set(link.session, { app, seq: 1, log: [] });
@@ -186,12 +205,26 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     texts: () => sent.map(({ text }) => text),
     injectDirect: (text: string, more: Record<string, unknown> = {}, app?: string) => inject("C2C_MESSAGE_CREATE", "users", text, { author: { user_openid: ALICE }, ...more }, app),
     injectGroup: (text: string, more: Record<string, unknown> = {}) => inject("GROUP_AT_MESSAGE_CREATE", "groups", text, { author: { member_openid: ALICE }, group_openid: GROUP, ...more }),
+    injectGuild: (text: string, more: Record<string, unknown> = {}) => inject("AT_MESSAGE_CREATE", "groups", text, { author: { id: "77", username: "Ada" }, channel_id: CHANNEL, guild_id: GUILD, member: { nick: "Countess" }, ...more }),
+    injectGuildDirect: (text: string, more: Record<string, unknown> = {}) => inject("DIRECT_MESSAGE_CREATE", "groups", text, { author: { id: "77", username: "Ada" }, channel_id: "7001", guild_id: "8001", ...more }),
+    streams: streams.all,
+    uploadedInParts: uploads.whole,
+    delayParts: uploads.delayParts,
+    /** The next so many new sessions are answered with "invalid session". */
+    refuseSessions: (count: number) => void (refusedSessions = count),
     /** Any event, as it is. */
     dispatch,
     failNext: (left: number, failure: Omit<Failure, "left">) => void failures.push({ left, ...failure }),
     expireTokens: () => tokens.clear(),
     /** Bots may (or may not) write without being asked. */
     allowActive: (allowed: boolean) => void (active = allowed),
+    /** The same event once more, in every session. */
+    repeat: () => {
+      for (const { log } of sessions.values()) {
+        const event = log.at(-1);
+        for (const { socket } of links) if (event) socket.send(JSON.stringify({ op: 0, ...event }));
+      }
+    },
     forgetSessions: () => sessions.clear(),
     closeWindows: () => received.clear(),
     dropSockets: (code?: number) => {

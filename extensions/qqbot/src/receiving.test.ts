@@ -1,0 +1,123 @@
+import { readFile } from "node:fs/promises";
+import { encode } from "silk-wasm";
+import { describe, expect, it } from "vitest";
+import { startTestAccount } from "../../../test/support/qqbot-api/account.ts";
+import { ALICE, CHANNEL, GROUP } from "../../../test/support/qqbot-api/index.ts";
+
+describe("messages", () => {
+  it("come once and in order, however often and late QQ sends them", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    api.injectDirect("one");
+    api.repeat();
+    const two = api.injectDirect("two");
+    api.dispatch("C2C_MESSAGE_CREATE", two);
+    api.dispatch("C2C_MESSAGE_CREATE", { broken: true });
+    api.injectDirect("three");
+    await account.message(3);
+    expect(account.received.map(({ text }) => text)).toEqual(["one", "two", "three"]);
+  });
+
+  it("that the gateway cannot take come again, before the next", async () => {
+    let isFull = true;
+    await using account = await startTestAccount({ receive: () => (isFull ? { kind: "unavailable", reason: "disk full" } : { kind: "accepted", id: "1" }) });
+    account.api.injectDirect("kept");
+    await account.api.waitUntil(() => account.api.identified.length > 1, "another try");
+    account.api.injectDirect("next");
+    isFull = false;
+    await account.message(2);
+    expect(account.received.map(({ text }) => text)).toEqual(["kept", "next"]);
+  });
+
+  it("of a guild, and of a person in a guild, name their place and are answered there", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    const public_ = api.injectGuild("<@!bot-1> hi <@!5>", { mentions: [{ id: "bot-1" }, { id: "5", username: "Bob" }] });
+    const secret = api.injectGuildDirect("psst");
+    const [first, second] = [await account.message(1), await account.message(2)];
+    expect(first).toMatchObject({ text: "hi @Bob", chat: { id: `channel:${CHANNEL}`, type: "group" }, sender: { id: "77", name: "Countess" }, to: `qqbot:channel:${CHANNEL}`, mentions: { bot: true } });
+    expect(first.agentText).toContain(`- 场景: 群聊 (频道: ${CHANNEL})\n`);
+    expect(first.agentText).toContain(`- 投递目标: channel:${CHANNEL}\n`);
+    expect(second).toMatchObject({ text: "psst", chat: { id: "77", type: "direct" }, to: "qqbot:dm:8001" });
+    expect(second.agentText).toContain("- 场景: 私聊\n");
+    for (const { to, replyContext } of [first, second]) await account.send({ to, replyContext, text: "1 < 2 & so <on>" });
+    expect(api.sent()).toMatchObject([
+      { path: `/channels/${CHANNEL}/messages`, body: { content: "1 &lt; 2 &amp; so &lt;on&gt;", msg_id: public_["id"] } },
+      { path: "/dms/8001/messages", body: { msg_id: secret["id"] } },
+    ]);
+    await account.send({ to: first.to, text: "<img>https://pics.example/a.jpg</img> <qqvideo>https://pics.example/a.mp4</qqvideo>" });
+    expect(api.sent().slice(2)).toMatchObject([{ body: { image: "https://pics.example/a.jpg" } }, { text: "https://pics.example/a.mp4" }]);
+  });
+
+  it("that quote another carry its text, also of a week ago and after a restart", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    api.injectDirect("the original", { message_scene: { ext: ["msg_idx=REFIDX_a"] } });
+    const { to } = await account.message();
+    await account.send({ to, text: "my own words" });
+    await account.stop();
+    await using later = await startTestAccount({ api, stateDir: account.stateDir });
+    const quote = (ref: string): unknown => api.injectGroup("and this?", { message_scene: { ext: [`ref_msg_idx=${ref}`] } });
+    quote("REFIDX_a");
+    quote("REFIDX_1");
+    quote("REFIDX_unknown");
+    await later.message(3);
+    expect(later.received.map(({ reply, mentions }) => [reply?.body, mentions?.implicit])).toEqual([["the original", false], ["my own words", true], ["（原文不可用）", false]]);
+  });
+
+  it("in a group: other people's talk, commands beyond the level and other bots are left alone", async () => {
+    const groups = { [GROUP]: { ignoreOtherMentions: true, commandLevel: "safety", historyLimit: 3, prompt: "Be brief." } };
+    await using account = await startTestAccount({ config: { groups } });
+    const { api, plugin, cfg } = account;
+    const say = (content: string, more: object = {}): void => api.dispatch("GROUP_MESSAGE_CREATE", { id: `m-${content}`, content, author: { member_openid: ALICE, username: "Ada" }, group_openid: GROUP, ...more });
+    say("@Bob look", { mentions: [{ member_openid: "B", username: "Bob" }] });
+    say("/config show");
+    say("beep", { author: { member_openid: "R", bot: true } });
+    say("/status");
+    say("plain");
+    await account.message(2);
+    expect(account.received).toMatchObject([{ text: "/status" }, { text: "plain", groupSystemPrompt: "Be brief.", mentions: { bot: false } }]);
+    const chat = { id: `group:${GROUP}`, type: "group" as const };
+    expect(plugin.security?.resolveAccess(plugin.config.resolveAccount(cfg, "default"), cfg, chat)).toMatchObject({ historyLimit: 3, groupListed: true });
+    expect(plugin.groups?.resolveToolPolicy?.({ cfg, accountId: "default", groupId: chat.id })?.deny).toContain("group:runtime");
+  });
+
+  it("that are a pressed button are the text of the button; every press is acknowledged", async () => {
+    await using account = await startTestAccount();
+    account.api.dispatch("INTERACTION_CREATE", { id: "i1", type: 11, user_openid: ALICE, data: { resolved: { button_data: "yes" } } });
+    account.api.dispatch("INTERACTION_CREATE", { id: "i2", type: 2001 });
+    expect(await account.message()).toMatchObject({ text: "yes", chat: { type: "direct" } });
+    await account.api.waitUntil(() => account.api.calls().filter(({ method }) => method === "PUT").length === 2, "two acknowledgements");
+  });
+});
+
+describe("a recording", () => {
+  it("becomes WAV unless its format is heard as it is; QQ's own WAV and words are used", async () => {
+    const { data } = await encode(new Uint8Array(new Int16Array(24_000).buffer), 24_000);
+    const fetched = async (config: object, attachment: (file: (name: string, bytes: Buffer, type: string) => string) => object) => {
+      await using account = await startTestAccount({ config: { ...config } });
+      account.api.injectDirect("", { attachments: [attachment(account.api.file)] });
+      const message = await account.message();
+      const [media] = message.media ?? [];
+      if (!media) throw new Error("no media");
+      const file = await account.plugin.gateway?.downloadMedia?.(account.cfg, "default", media, { dir: `${account.stateDir}/media/inbound`, maxBytes: 1e6, signal: new AbortController().signal });
+      return { message, file, head: (await readFile(file?.path ?? "")).toString("latin1", 0, 4) };
+    };
+    const silk = (file: (name: string, bytes: Buffer, type: string) => string): object => ({ content_type: "voice", filename: "a.amr", url: file("a.amr", Buffer.concat([Buffer.from("#!AMR\n"), Buffer.from(data)]), "audio/amr"), asr_refer_text: "good day" });
+    const converted = await fetched({}, silk);
+    expect(converted).toMatchObject({ head: "RIFF", file: { mimeType: "audio/wav", path: expect.stringContaining("/media/qqbot/") as string } });
+    expect(converted.message.agentText).toContain("[语音识别: good day]");
+    expect(await fetched({ audioFormatPolicy: { sttDirectFormats: [".amr"] } }, silk)).toMatchObject({ head: "#!AM", file: { path: expect.stringMatching(/\.amr$/) as string } });
+    expect(await fetched({}, (file) => ({ content_type: "voice", filename: "b.amr", url: "https://example.com/x", voice_wav_url: file("b.wav", Buffer.from("RIFF0000WAVE"), "audio/wav") }))).toMatchObject({ head: "RIFF", file: { mimeType: "audio/wav" } });
+    expect(await fetched({}, (file) => ({ content_type: "voice", filename: "c.amr", url: file("c.amr", Buffer.from("noise"), "audio/amr") }))).toMatchObject({ head: "nois" });
+  });
+
+  it("or file on a host that is not QQ's is not fetched", async () => {
+    await using account = await startTestAccount();
+    const download = (ref: string): Promise<unknown> | undefined => account.plugin.gateway?.downloadMedia?.(account.cfg, "default", { kind: "image", ref }, { dir: account.stateDir, maxBytes: 10, signal: new AbortController().signal });
+    await expect(download("https://evil.example/a.png")).rejects.toMatchObject({ code: "rejected" });
+    await expect(download("http://127.0.0.1:1/a.png")).rejects.toMatchObject({ code: "rejected" });
+    await expect(download(account.api.file("big.png", Buffer.alloc(100), "image/png"))).rejects.toMatchObject({ code: "too-large" });
+    await expect(download(`${account.api.url}/media/none.png`)).rejects.toMatchObject({ code: "unreachable" });
+  });
+});

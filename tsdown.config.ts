@@ -58,6 +58,6 @@ const extensions = readdirSync(join(import.meta.dirname, "extensions"), { withFi
 
 export default defineConfig([
   { ...common, outDir, entry: { entry: "src/entry.ts", "plugin-sdk/index": "src/plugin-sdk/index.ts" }, plugins: [lazyJiti, lightHttp], deps },
-  { ...common, outDir, entry: { "plugin-sdk/index": "src/plugin-sdk/index.ts" }, dts: { dtsOnly: true }, deps: { neverBundle: true } },
+  { ...common, outDir, entry: { "plugin-sdk/index": "src/plugin-sdk/index.ts" }, dts: { dtsOnly: true, tsconfig: "src/plugin-sdk/tsconfig.json" }, deps: { neverBundle: true } },
   ...extensions.map((id): UserConfig => ({ ...common, outDir: `${outDir}/extensions/${id}`, entry: { index: `extensions/${id}/index.ts` }, plugins: [sharedSdk], deps })),
 ]);

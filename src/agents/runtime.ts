@@ -153,7 +153,7 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       try {
         return transcript.manager.buildSessionContext().messages;
       } finally {
-        await deps.transcripts.put(request.sessionFile, transcript);
+        deps.transcripts.put(request.sessionFile, transcript);
       }
     };
     const change = await hooks.beforeModel(request.prompt, messages, hookContextOf({ ...request, agent }));
@@ -227,10 +227,10 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
           }));
           if (outcome.kind === "compacted") await announceCompaction(deps, request.sessionKey, agent.workspaceDir);
           await transcript.flush();
-          if (outcome.kind !== "compacted") await deps.transcripts.put(request.sessionFile, transcript);
+          if (outcome.kind !== "compacted") deps.transcripts.put(request.sessionFile, transcript);
           return { ...outcome, contextTokens: prepared.contextTokens };
         } catch (err) {
-          await deps.transcripts.put(request.sessionFile, transcript);
+          deps.transcripts.put(request.sessionFile, transcript);
           throw err;
         }
       });

@@ -23,8 +23,10 @@ export function resolveSystemZone(cfg: OpenClawConfig): string | undefined {
 
 export function resolveUserZone(cfg: OpenClawConfig): string {
   const name = cfg.agents?.defaults?.userTimezone;
-  return name !== undefined && isTimeZone(name) ? name : (stampFormat(undefined)?.resolvedOptions().timeZone ?? "UTC");
+  return name !== undefined && isTimeZone(name) ? name : (hostZone ??= stampFormat(undefined)?.resolvedOptions().timeZone ?? "UTC");
 }
+
+let hostZone: string | undefined;
 
 function isTimeZone(name: string): boolean {
   return stampFormat(name) !== undefined;

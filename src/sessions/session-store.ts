@@ -87,8 +87,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
 
   async function load(): Promise<void> {
     if (replacing) return;
-    const found = await readStamp(path);
-    if (replacing) return;
+    const found = readStamp(path);
     if (loaded && isSameStamp(found, stamp) && clock.now() - loadedAt < (options.cacheTtlMs?.() ?? Number.POSITIVE_INFINITY)) return;
     if (loaded && found === undefined && stamp === undefined) return;
     const entries = found ? await readEntries(path, log) : new Map<string, SessionEntry>();
@@ -158,7 +157,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
       replacing = true;
       try {
         await writeFileAtomic(path, serializeStore(parts));
-        stamp = await readStamp(path);
+        stamp = readStamp(path);
       } catch (err) {
         for (const key of keys) dirty.add(key);
         throw err;

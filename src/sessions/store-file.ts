@@ -1,4 +1,5 @@
-import { copyFile, readFile, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { copyFile, readFile } from "node:fs/promises";
 import { ifExists, isErrno } from "../infra/atomic-file.ts";
 import { errorText } from "../infra/errors.ts";
 import type { Logger } from "../infra/log.ts";
@@ -30,10 +31,10 @@ export function isSameStamp(a: FileStamp | undefined, b: FileStamp | undefined):
   return a?.size === b?.size && a?.mtimeMs === b?.mtimeMs && a?.ino === b?.ino;
 }
 
-/** undefined when there is no file. @throws SessionStoreError */
-export async function readStamp(path: string): Promise<FileStamp | undefined> {
+/** Asked several times in every turn, so without a trip through the thread pool. undefined when there is no file. @throws SessionStoreError */
+export function readStamp(path: string): FileStamp | undefined {
   try {
-    const found = await ifExists(stat(path));
+    const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
     return found && { size: found.size, mtimeMs: found.mtimeMs, ino: found.ino };
   } catch (err) {

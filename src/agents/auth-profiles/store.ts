@@ -1,6 +1,6 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { ifExists, readJsonFile, writeFileAtomic } from "../../infra/atomic-file.ts";
+import { readJsonFile, writeFileAtomic } from "../../infra/atomic-file.ts";
 import { acquireFileLock } from "../../infra/file-lock.ts";
 import type { Logger } from "../../infra/log.ts";
 import type { AuthProfile, AuthProfileStore } from "./types.ts";
@@ -19,7 +19,7 @@ export function createProfileFile(agentDir: string, log: Logger): ProfileFile {
   let cached: { readonly stamp: string; readonly store: AuthProfileStore } | undefined;
 
   async function read(): Promise<AuthProfileStore> {
-    const stamp = await fileStamp(path);
+    const stamp = fileStamp(path);
     if (cached?.stamp === stamp) return cached.store;
     const store = stamp === "" ? EMPTY_STORE : await parseFile();
     cached = { stamp, store };
@@ -44,15 +44,16 @@ export function createProfileFile(agentDir: string, log: Logger): ProfileFile {
       const { store, value } = await change(before);
       if (store) {
         await writeFileAtomic(path, `${JSON.stringify(store, null, 2)}\n`);
-        cached = { stamp: await fileStamp(path), store };
+        cached = { stamp: fileStamp(path), store };
       }
       return value;
     },
   };
 }
 
-async function fileStamp(path: string): Promise<string> {
-  const info = await ifExists(stat(path));
+/** Asked for every candidate of every turn, so without a trip through the thread pool. */
+function fileStamp(path: string): string {
+  const info = statSync(path, { throwIfNoEntry: false });
   return info ? `${info.size}:${info.mtimeMs}:${info.ino}` : "";
 }
 

@@ -10,14 +10,14 @@ import { repairStoredPairing } from "./tool-pairing.ts";
  */
 export function rewriteBranch(manager: SessionManager, rewrite: (messages: AgentMessage[]) => AgentMessage[]): boolean {
   const entries = liveEntries(manager.getBranch());
-  const indexOf = new Map<AgentMessage, number>();
-  for (const [index, entry] of entries.entries()) if (entry.type === "message") indexOf.set(entry.message, index);
-  const before = [...indexOf.keys()];
+  const before = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
   const after = rewrite(before);
   const same = before.findIndex((message, i) => message !== after[i]);
   const firstChange = same < 0 ? before.length : same;
   if (same < 0 && after.length === before.length) return false;
 
+  const indexOf = new Map<AgentMessage, number>();
+  for (const [index, entry] of entries.entries()) if (entry.type === "message") indexOf.set(entry.message, index);
   const replaced = before[firstChange];
   const start = replaced === undefined ? entries.length : (indexOf.get(replaced) as number);
   if (replaced !== undefined) moveLeafBefore(manager, entries[start] as PiEntry);

@@ -165,7 +165,7 @@ class Run {
       return result;
     } finally {
       // After a compaction the file is read anew: what came before it need not stay in memory.
-      if (!transcript.isAbandoned() && this.compaction?.count() === 0) await deps.transcripts.put(sessionFile, transcript);
+      if (!transcript.isAbandoned() && this.compaction?.count() === 0) deps.transcripts.put(sessionFile, transcript);
     }
   }
 

@@ -1,5 +1,4 @@
-import { stat } from "node:fs/promises";
-import { ifExists } from "../../infra/atomic-file.ts";
+import { statSync } from "node:fs";
 import type { OpenTranscript } from "./session-manager-init.ts";
 
 /** Bounded by characters held, not by count: one long conversation weighs as much as many short ones. */
@@ -8,8 +7,8 @@ const MAX_ENTRY_CHARS = 8 * 1024 * 1024;
 
 export interface TranscriptCache {
   /** The open conversation, if the file is exactly what we left. Takes it out: one run at a time owns it. */
-  take(path: string): Promise<OpenTranscript | undefined>;
-  put(path: string, transcript: OpenTranscript): Promise<void>;
+  take(path: string): OpenTranscript | undefined;
+  put(path: string, transcript: OpenTranscript): void;
   drop(path: string): void;
 }
 
@@ -33,22 +32,22 @@ export function createTranscriptCache(): TranscriptCache {
   }
 
   return {
-    async take(path) {
+    take(path) {
       const cached = cache.get(path);
       if (!cached) return undefined;
       cache.delete(path);
-      const now = await stamp(path);
+      const now = stamp(path);
       return now && now.size === cached.size && now.mtimeMs === cached.mtimeMs ? cached.transcript : undefined;
     },
-    async put(path, transcript) {
+    put(path, transcript) {
       if (transcript.chars() > MAX_ENTRY_CHARS) return;
-      const now = await stamp(path);
+      const now = stamp(path);
       if (!now) return;
-      cache.set(path, { transcript, ...now });
+      cache.set(path, { transcript, size: now.size, mtimeMs: now.mtimeMs });
       evict();
     },
     drop: (path) => void cache.delete(path),
   };
 }
 
-const stamp = (path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> => ifExists(stat(path));
+const stamp = (path: string): { readonly size: number; readonly mtimeMs: number } | undefined => statSync(path, { throwIfNoEntry: false });

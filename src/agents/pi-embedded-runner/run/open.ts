@@ -13,7 +13,7 @@ const LOADED_CHARS_PER_TOKEN = 6;
 
 /** The conversation as the run before left it in memory, or read from the file; out of the cache until it is put back. */
 export async function openRunTranscript(deps: RunnerDeps, pi: PiModules, run: { readonly agentId: string; readonly sessionKey: string; readonly sessionFile: string; readonly sessionId: string; readonly workspaceDir: string }): Promise<OpenTranscript> {
-  const cached = await deps.transcripts.take(run.sessionFile);
+  const cached = deps.transcripts.take(run.sessionFile);
   if (cached) return cached;
   const entry = await deps.sessions.get(run.sessionKey);
   const window = Math.max(deps.config().agents?.defaults?.contextTokens ?? DEFAULT_WINDOW_TOKENS, entry?.contextTokens ?? 0);

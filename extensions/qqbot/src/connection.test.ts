@@ -16,7 +16,7 @@ describe("the connection", () => {
     api.muteHeartbeats();
     await api.waitUntil(() => ops(api).includes(6), "a resumed session");
     api.injectDirect("still there?");
-    expect(await account.message()).toMatchObject({ text: "still there?" });
+    expect(await account.receivedCount()).toMatchObject({ text: "still there?" });
   });
 
   it("is taken up again with its session after close codes that allow it and op 7, with a new one after others", async () => {
@@ -77,13 +77,13 @@ describe("the connection", () => {
   it("is written down as it was when the account ends, and taken up after a restart", async () => {
     await using account = await startTestAccount();
     for (const word of ["a", "b", "c"]) account.api.injectDirect(word);
-    await account.message(3);
+    await account.receivedCount(3);
     const path = join(account.stateDir, "qqbot", "sessions", "session-default.json");
     await account.stop();
     expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ lastSeq: 4, intentLevelIndex: 0, appId: account.api.appId, accountId: "default" });
     account.api.injectDirect("while away");
     await using later = await startTestAccount({ api: account.api, stateDir: account.stateDir });
-    expect(await later.message()).toMatchObject({ text: "while away" });
+    expect(await later.receivedCount()).toMatchObject({ text: "while away" });
     expect(ops(account.api)).toEqual([2, 6]);
   });
 
@@ -102,7 +102,7 @@ describe("the connection", () => {
     await using second = await startTestAccount({ api, config, accountId: "work" });
     api.injectDirect("to the second", {}, "2");
     api.injectDirect("to the first");
-    expect([await first.message(), await second.message()]).toMatchObject([{ text: "to the first", accountId: "default" }, { text: "to the second", accountId: "work" }]);
+    expect([await first.receivedCount(), await second.receivedCount()]).toMatchObject([{ text: "to the first", accountId: "default" }, { text: "to the second", accountId: "work" }]);
     await first.send({ text: "a" });
     await second.send({ text: "b" });
     const tokens = api.calls().filter(({ path }) => path.endsWith("/messages")).map(({ token }) => token);

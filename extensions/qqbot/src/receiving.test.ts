@@ -14,7 +14,7 @@ describe("messages", () => {
     api.dispatch("C2C_MESSAGE_CREATE", two);
     api.dispatch("C2C_MESSAGE_CREATE", { broken: true });
     api.injectDirect("three");
-    await account.message(3);
+    await account.receivedCount(3);
     expect(account.received.map(({ text }) => text)).toEqual(["one", "two", "three"]);
   });
 
@@ -25,7 +25,7 @@ describe("messages", () => {
     await account.api.waitUntil(() => account.api.identified.length > 1, "another try");
     account.api.injectDirect("next");
     isFull = false;
-    await account.message(2);
+    await account.receivedCount(2);
     expect(account.received.map(({ text }) => text)).toEqual(["kept", "next"]);
   });
 
@@ -34,7 +34,7 @@ describe("messages", () => {
     const { api } = account;
     const public_ = api.injectGuild("<@!bot-1> hi <@!5>", { mentions: [{ id: "bot-1" }, { id: "5", username: "Bob" }] });
     const secret = api.injectGuildDirect("psst");
-    const [first, second] = [await account.message(1), await account.message(2)];
+    const [first, second] = [await account.receivedCount(1), await account.receivedCount(2)];
     expect(first).toMatchObject({ text: "hi @Bob", chat: { id: `channel:${CHANNEL}`, type: "group" }, sender: { id: "77", name: "Countess" }, to: `qqbot:channel:${CHANNEL}`, mentions: { bot: true } });
     expect(first.agentText).toContain(`- 场景: 群聊 (频道: ${CHANNEL})\n`);
     expect(first.agentText).toContain(`- 投递目标: channel:${CHANNEL}\n`);
@@ -53,7 +53,7 @@ describe("messages", () => {
     await using account = await startTestAccount();
     const { api } = account;
     api.injectDirect("the original", { message_scene: { ext: ["msg_idx=REFIDX_a"] } });
-    const { to } = await account.message();
+    const { to } = await account.receivedCount();
     await account.send({ to, text: "my own words" });
     await account.stop();
     await using later = await startTestAccount({ api, stateDir: account.stateDir });
@@ -61,7 +61,7 @@ describe("messages", () => {
     quote("REFIDX_a");
     quote("REFIDX_1");
     quote("REFIDX_unknown");
-    await later.message(3);
+    await later.receivedCount(3);
     expect(later.received.map(({ reply, mentions }) => [reply?.body, mentions?.implicit])).toEqual([["the original", false], ["my own words", true], ["（原文不可用）", false]]);
   });
 
@@ -75,7 +75,7 @@ describe("messages", () => {
     say("beep", { author: { member_openid: "R", bot: true } });
     say("/status");
     say("plain");
-    await account.message(2);
+    await account.receivedCount(2);
     expect(account.received).toMatchObject([{ text: "/status" }, { text: "plain", groupSystemPrompt: "Be brief.", mentions: { bot: false } }]);
     const chat = { id: `group:${GROUP}`, type: "group" as const };
     expect(plugin.security?.resolveAccess(plugin.config.resolveAccount(cfg, "default"), cfg, chat)).toMatchObject({ historyLimit: 3, groupListed: true });
@@ -86,7 +86,7 @@ describe("messages", () => {
     await using account = await startTestAccount();
     account.api.dispatch("INTERACTION_CREATE", { id: "i1", type: 11, user_openid: ALICE, data: { resolved: { button_data: "yes" } } });
     account.api.dispatch("INTERACTION_CREATE", { id: "i2", type: 2001 });
-    expect(await account.message()).toMatchObject({ text: "yes", chat: { type: "direct" } });
+    expect(await account.receivedCount()).toMatchObject({ text: "yes", chat: { type: "direct" } });
     await account.api.waitUntil(() => account.api.calls().filter(({ method }) => method === "PUT").length === 2, "two acknowledgements");
   });
 });
@@ -97,7 +97,7 @@ describe("a recording", () => {
     const fetched = async (config: object, attachment: (file: (name: string, bytes: Buffer, type: string) => string) => object) => {
       await using account = await startTestAccount({ config: { ...config } });
       account.api.injectDirect("", { attachments: [attachment(account.api.file)] });
-      const message = await account.message();
+      const message = await account.receivedCount();
       const [media] = message.media ?? [];
       if (!media) throw new Error("no media");
       const file = await account.plugin.gateway?.downloadMedia?.(account.cfg, "default", media, { dir: `${account.stateDir}/media/inbound`, maxBytes: 1e6, signal: new AbortController().signal });

@@ -9,7 +9,7 @@ const STREAMING = { streaming: { mode: "partial", c2cStreamApi: true } };
 async function asked(options: TestAccountOptions = {}) {
   const account = await startTestAccount({ ...options, config: { ...STREAMING, ...options.config } });
   account.api.injectDirect("question");
-  const { to, replyContext } = await account.message();
+  const { to, replyContext } = await account.receivedCount();
   const open = () => account.plugin.streaming?.open?.(account.cfg, { accountId: "default", to, replyContext });
   const shows = (text: string): Promise<unknown> => account.api.waitUntil(() => account.api.streams().at(-1)?.text === text, `stream with ${text}`);
   return { ...account, to, replyContext, open, shows, [Symbol.asyncDispose]: () => account[Symbol.asyncDispose]() };

@@ -153,12 +153,11 @@ describe("other events", () => {
   });
 
   it("make an agent of their own for people who write directly, once, with main kept as the default", async () => {
-    const patches: Readonly<Record<string, unknown>>[] = [];
-    await using account = await startTestAccount({ config: { dynamicAgentCreation: { enabled: true, maxAgents: 1 } }, patchConfig: (patch) => patches.push(patch) });
+    await using account = await startTestAccount({ config: { dynamicAgentCreation: { enabled: true, maxAgents: 1 } } });
     await account.api.acked(account.api.injectDirect("hi").ackId);
     await account.api.acked(account.api.injectDirect("again").ackId);
     await account.api.acked(account.api.injectDirect("too many", { openId: BOB }).ackId);
-    expect(patches).toEqual([{
+    expect(account.patches).toEqual([{
       agents: { list: [{ id: "main", default: true }, { id: "feishu-ou_alice", workspace: join(account.stateDir, "workspace-feishu-ou_alice"), agentDir: join(account.stateDir, "agents/feishu-ou_alice/agent") }] },
       bindings: [{ agentId: "feishu-ou_alice", match: { channel: "feishu", accountId: "default", peer: { kind: "direct", id: ALICE } } }],
     }]);

@@ -129,13 +129,13 @@ describe("messages from Telegram", () => {
     const { api } = account;
     api.text("hi");
     await account.receivedCount();
-    const { parts } = await account.send({ text: "answer" });
+    const { ids } = await account.send({ text: "answer" });
     api.reaction("🔥", { messageId: 1 });
-    api.reaction("👍", { messageId: Number(parts[0]) });
+    api.reaction("👍", { messageId: Number(ids[0]) });
     api.edit("hi, corrected", { messageId: 1 });
     await api.waitUntil(() => account.events.length === 2, "two events");
     expect(account.events.map((event) => [event.actorId, event.text])).toEqual([
-      ["42", `Telegram reaction added: 👍 by Alice on msg ${parts[0]}`],
+      ["42", `Telegram reaction added: 👍 by Alice on msg ${ids[0]}`],
       ["42", "Telegram message edited by Alice on msg 1: hi, corrected"],
     ]);
   });

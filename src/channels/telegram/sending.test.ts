@@ -63,7 +63,7 @@ describe("sending text", () => {
     await using account = await quiet();
     const text = `${"a".repeat(3999)}\n${"b".repeat(3999)}\n${"c".repeat(10)}`;
     account.api.failNext("sendMessage", 0, tooMany);
-    const first = await account.send({ text, skipParts: 2 });
+    const first = await account.send({ text }, 2);
     expect(first.outcome).toMatchObject({ kind: "sent", messageIds: ["1"] });
     expect(shown(account.api)).toEqual(["c".repeat(10)]);
   });
@@ -115,10 +115,10 @@ describe("what Telegram refuses", () => {
     await account.api.waitForCall("sendMessage");
     account.api.failNext("sendMessage", 1, tooMany);
     release();
-    const { outcome, parts } = await sending;
+    const { outcome, ids } = await sending;
     expect(outcome).toEqual({ kind: "rate-limited", retryAfterMs: 7000, sentParts: 1 });
-    expect(parts).toEqual(["1"]);
-    expect((await account.send({ text, skipParts: 1 })).outcome?.kind).toBe("sent");
+    expect(ids).toEqual(["1"]);
+    expect((await account.send({ text }, 1)).outcome?.kind).toBe("sent");
     expect(shown(account.api).map((t) => t[0])).toEqual(["a", "b"]);
   });
 
@@ -268,8 +268,8 @@ describe("the growing preview", () => {
 
   it("is removed after a restart by its journaled reference", async () => {
     await using account = await quiet();
-    const { parts } = await account.send({ text: "orphan" });
-    await account.plugin.streaming?.closeOrphan?.(account.cfg, "default", { chatId: "42", messageId: Number(parts[0]) });
+    const { ids } = await account.send({ text: "orphan" });
+    await account.plugin.streaming?.closeOrphan?.(account.cfg, "default", { chatId: "42", messageId: Number(ids[0]) });
     expect(shown(account.api)).toEqual([]);
   });
 });

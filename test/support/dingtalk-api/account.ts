@@ -1,77 +1,22 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createDingTalkPlugin, type DingTalkPluginOptions } from "../../../extensions/dingtalk/src/plugin.ts";
-import type { ChannelAccountSnapshot, ChannelHttp, InboundMessage, OutboundMessage, ReceiveOutcome } from "../../../src/channels/contract/index.ts";
-import type { OpenClawConfig } from "../../../src/config/index.ts";
-import { silentLogger } from "../../../src/infra/log.ts";
-import { noHttp } from "../channel-http.ts";
+import { accountDir, type AccountOptions, runAccount } from "../channel-account.ts";
 import { ALICE, type FakeDingTalk, startFakeDingTalk } from "./index.ts";
 
-export interface TestAccountOptions {
+interface TestAccountOptions extends AccountOptions {
   readonly api?: FakeDingTalk | undefined;
   readonly config?: Record<string, unknown> | undefined;
-  readonly accountId?: string | undefined;
-  readonly stateDir?: string | undefined;
   readonly plugin?: Partial<DingTalkPluginOptions> | undefined;
-  readonly http?: ChannelHttp | undefined;
-  readonly start?: boolean | undefined;
   /** false for accounts that do not connect. */
   readonly awaitConnection?: boolean | undefined;
-  receive?(message: InboundMessage): ReceiveOutcome | Promise<ReceiveOutcome>;
 }
 
-/** One account of the real plugin against the emulator, with a core that only writes down. */
 export async function startTestAccount(options: TestAccountOptions = {}) {
   const api = options.api ?? (await startFakeDingTalk());
-  const stateDir = options.stateDir ?? (await mkdtemp(join(tmpdir(), "dingtalk-")));
-  const accountId = options.accountId ?? "default";
-  const section = { clientId: "app1", clientSecret: "secret1", initialReconnectDelay: 5, maxReconnectDelay: 20, ...options.config };
-  const cfg: OpenClawConfig = { channels: { dingtalk: section } };
-  const plugin = createDingTalkPlugin({ env: api.env, ...options.plugin });
-  const received: InboundMessage[] = [];
-  const seen = new Set<string>();
-  const status: ChannelAccountSnapshot = { accountId };
-  const stop = new AbortController();
-  const isStarted = options.start !== false;
-  const running = !isStarted
-    ? undefined
-    : plugin.gateway?.startAccount({
-        cfg: () => cfg, accountId, account: plugin.config.resolveAccount(cfg, accountId), log: silentLogger, signal: stop.signal, now: Date.now, stateDir,
-        async receive(message) {
-          const key = `${message.chat.id}:${message.messageId}`;
-          if (seen.has(key)) return { kind: "duplicate" };
-          const outcome = (await options.receive?.(message)) ?? { kind: "accepted", id: "1" };
-          if (outcome.kind !== "unavailable") seen.add(key);
-          if (outcome.kind === "accepted") received.push(message);
-          return outcome;
-        },
-        receiveEvent: () => Promise.resolve({ kind: "accepted", id: "1" }),
-        setStatus: (patch) => void Object.assign(status, patch),
-        http: options.http ?? noHttp,
-        nativeCommands: () => [],
-      });
-  const ended = (running ?? Promise.resolve()).then(() => undefined, (err: unknown) => err);
-  if (isStarted && options.awaitConnection !== false) await api.connected();
-  return {
-    api, plugin, cfg, stateDir, received, status,
-    /** undefined when it ended by itself or by `stop`, else what it threw. */
-    ended,
-    receivedCount: (count = 1): Promise<InboundMessage> => api.waitUntil(() => received.length >= count && received[count - 1], `message ${count}`),
-    stop: (): Promise<unknown> => {
-      stop.abort();
-      return ended;
-    },
-    async send(message: Partial<OutboundMessage>, skipParts = 0) {
-      const parts: number[] = [];
-      const outcome = await plugin.outbound?.send(cfg, { accountId, to: `user:${ALICE}`, text: "", ...message }, { signal: new AbortController().signal, skipParts, onPart: (part) => parts.push(part.index) });
-      return { outcome, parts };
-    },
-    async [Symbol.asyncDispose](): Promise<void> {
-      stop.abort();
-      await ended;
-      if (!options.api) await api[Symbol.asyncDispose]();
-      if (!options.stateDir) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
-    },
-  };
+  const account = runAccount(options, {
+    api, ownsApi: !options.api, to: `user:${ALICE}`, stateDir: await accountDir(options, "dingtalk"),
+    cfg: { channels: { dingtalk: { clientId: "app1", clientSecret: "secret1", initialReconnectDelay: 5, maxReconnectDelay: 20, ...options.config } } },
+    plugin: createDingTalkPlugin({ env: api.env, ...options.plugin }),
+  });
+  if (options.start !== false && options.awaitConnection !== false) await api.connected();
+  return account;
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
+import { createWaiting } from "../waiting.ts";
 import { answer, type Platform } from "./routes.ts";
 
 export interface Recorded {
@@ -42,12 +43,10 @@ export interface FakeMessage {
 
 export const ALICE = "manager123";
 export const GROUP = "cidGroupA+/x==";
-const PATIENCE_MS = 20_000;
 
 /** DingTalk on loopback: both APIs and the Stream gateway on one port. */
 export async function startFakeDingTalk(options: { readonly apps?: Readonly<Record<string, string>>; readonly tokenSeconds?: number } = {}) {
-  const changed = new EventEmitter().setMaxListeners(0);
-  const tell = (): void => void changed.emit("change");
+  const waiting = createWaiting(() => JSON.stringify(calls.map(({ method, path }) => `${method} ${path}`).slice(-30)));
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
   const platform: Platform = {
@@ -65,17 +64,6 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
   let isMute = false;
   let sendsAway = false;
 
-  async function waitUntil<T>(check: () => T | undefined | false, what: string): Promise<T> {
-    const late = AbortSignal.timeout(PATIENCE_MS);
-    while (true) {
-      const value = check();
-      if (value !== undefined && value !== false) return value;
-      // Some conditions are about the account under test, which tells nobody.
-      await Promise.race([once(changed, "change", { signal: late }), new Promise((resolve) => setTimeout(resolve, 10))]).catch(() => undefined);
-      if (late.aborted) throw new Error(`not seen within ${PATIENCE_MS} ms: ${what}`);
-    }
-  }
-
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -84,7 +72,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
     const isJson = String(req.headers["content-type"]).includes("json");
     const call: Recorded = { method: req.method ?? "GET", path: at.pathname, query: at.searchParams, headers: req.headers, bytes, body: isJson ? (JSON.parse(bytes.toString("utf8")) as unknown) : {} };
     calls.push(call);
-    tell();
+    waiting.changed();
     const fault = faults.find((one) => one.left > 0 && (one.path === undefined || call.path.includes(one.path)));
     if (fault) fault.left--;
     if (fault && !fault.hold) refused.add(call);
@@ -108,17 +96,17 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
         const frame = JSON.parse(raw.toString("utf8")) as { code: number; headers: { messageId: string; topic?: string }; data: string };
         if (frame.headers.topic === "ping") pongs.push(JSON.parse(frame.data));
         else acks.push({ messageId: frame.headers.messageId, code: frame.code });
-        tell();
+        waiting.changed();
       });
       ws.on("close", () => {
         sockets.delete(ws);
-        tell();
+        waiting.changed();
       });
       if (isMute) ws.pong = () => undefined;
       sockets.set(ws, app);
       connections++;
       if (sendsAway) sendFrame("SYSTEM", "disconnect", {}, app);
-      tell();
+      waiting.changed();
     });
   });
   server.listen(0, "127.0.0.1");
@@ -157,7 +145,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
   });
 
   return {
-    url: url(), env: { OPENCLAW_DINGTALK_API_ROOT: url(), OPENCLAW_DINGTALK_OAPI_ROOT: url() }, platform, acks, pongs, waitUntil,
+    url: url(), env: { OPENCLAW_DINGTALK_API_ROOT: url(), OPENCLAW_DINGTALK_OAPI_ROOT: url() }, platform, acks, pongs, waitUntil: waiting.until,
     calls: (path = ""): Recorded[] => calls.filter((call) => call.path.includes(path)),
     /** Of all messages sent, refused ones as well. */
     texts: () => textsOf(calls),
@@ -165,8 +153,8 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
     standing: () => textsOf(calls.filter((call) => !refused.has(call))),
     connections: () => connections,
     open: () => sockets.size,
-    connected: (count = 1) => waitUntil(() => sockets.size > 0 && connections >= count, `connection ${count}`),
-    acked: (ackId: string) => waitUntil(() => acks.find((ack) => ack.messageId === ackId), "acknowledgement"),
+    connected: (count = 1) => waiting.until(() => sockets.size > 0 && connections >= count, `connection ${count}`),
+    acked: (ackId: string) => waiting.until(() => acks.find((ack) => ack.messageId === ackId), "acknowledgement"),
     sendFrame,
     injectDirect: (text: string, message: FakeMessage = {}) => inject(robotMessage(message, { conversationId: `cidDm${message.staffId ?? ALICE}`, conversationType: "1", text: { content: text } }), message.clientId),
     injectGroup: (text: string, message: FakeMessage & { readonly mention?: boolean; readonly cid?: string } = {}) =>

@@ -1,9 +1,10 @@
 import { createCipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
 import { decodeFrame, encodeFrame, headerOf } from "../../../src/channels/lark/frames.ts";
+import { createWaiting } from "../waiting.ts";
 import { botOpenId, newId, type Platform, type Recorded } from "./platform.ts";
 import { answer } from "./routes.ts";
 
@@ -41,12 +42,10 @@ export const APP2 = "cli_a1b2c3d4e5f60719";
 export const ALICE = "ou_alice";
 export const BOB = "ou_bob";
 export const GROUP = "oc_team";
-const PATIENCE_MS = 20_000;
 
 /** Feishu's open platform on loopback: REST, card kit and the long connection on one port. */
 export async function startFakeFeishu(options: { readonly apps?: Readonly<Record<string, string>>; readonly tokenSeconds?: number } = {}) {
-  const changed = new EventEmitter().setMaxListeners(0);
-  const tell = (): void => void changed.emit("change");
+  const waiting = createWaiting(() => JSON.stringify(calls.map(({ method, path }) => `${method} ${path}`).slice(-30)));
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
   const platform: Platform = {
@@ -62,17 +61,6 @@ export async function startFakeFeishu(options: { readonly apps?: Readonly<Record
   let connections = 0;
   let isMute = false;
 
-  async function waitUntil<T>(check: () => T | undefined | false, what: string): Promise<T> {
-    const late = AbortSignal.timeout(PATIENCE_MS);
-    while (true) {
-      const value = check();
-      if (value !== undefined && value !== false) return value;
-      // Some conditions are about the account under test, which tells nobody.
-      await Promise.race([once(changed, "change", { signal: late }), new Promise((resolve) => setTimeout(resolve, 10))]).catch(() => undefined);
-      if (late.aborted) throw new Error(`not seen within ${PATIENCE_MS} ms: ${what}`);
-    }
-  }
-
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -83,10 +71,10 @@ export async function startFakeFeishu(options: { readonly apps?: Readonly<Record
     calls.push(call);
     const fault = faults.find((one) => one.left > 0 && (one.path === undefined || call.path.includes(one.path)));
     if (fault) fault.left--;
-    tell();
+    waiting.changed();
     if (fault?.hold) await new Promise<void>((resolve) => held.push(resolve));
     const given = fault && !fault.hold && !fault.loseAnswer ? { status: fault.status ?? 500, body: fault.body ?? {}, headers: fault.headers } : answer(platform, call);
-    tell();
+    waiting.changed();
     if (fault?.loseAnswer) return void res.destroy();
     if (res.destroyed) return;
     const raw = "raw" in given ? given.raw : undefined;
@@ -111,15 +99,15 @@ export async function startFakeFeishu(options: { readonly apps?: Readonly<Record
         } else if (headerOf(frame, "biz_rt") !== undefined && payload) {
           acks.push({ id: headerOf(frame, "message_id") ?? "", code: payload.code, data: payload.data === undefined ? undefined : (JSON.parse(Buffer.from(payload.data, "base64").toString("utf8")) as unknown) });
         }
-        tell();
+        waiting.changed();
       });
       ws.on("close", () => {
         sockets.delete(ws);
-        tell();
+        waiting.changed();
       });
       sockets.set(ws, app);
       connections++;
-      tell();
+      waiting.changed();
     });
   });
   server.listen(0, "127.0.0.1");
@@ -183,7 +171,7 @@ export async function startFakeFeishu(options: { readonly apps?: Readonly<Record
   });
 
   return {
-    url: url(), env: { OPENCLAW_FEISHU_API_ROOT: url() }, platform, acks, waitUntil, texts, envelope, directEvent, groupEvent, mentionOf, sendEvent,
+    url: url(), env: { OPENCLAW_FEISHU_API_ROOT: url() }, platform, acks, waitUntil: waiting.until, texts, envelope, directEvent, groupEvent, mentionOf, sendEvent,
     calls: (path = "", method?: string): Recorded[] => calls.filter((call) => call.path.includes(path) && (method === undefined || call.method === method)),
     sent: () => [...platform.messages.values()].filter((one) => one.sender.sender_type === "app"),
     cards: () => [...platform.cards.values()],
@@ -191,8 +179,8 @@ export async function startFakeFeishu(options: { readonly apps?: Readonly<Record
     pings: () => pings,
     connections: () => connections,
     open: () => sockets.size,
-    connected: (count = 1) => waitUntil(() => sockets.size > 0 && connections >= count, `connection ${count}`),
-    acked: (ackId: string) => waitUntil(() => acks.find((ack) => ack.id === ackId), "acknowledgement"),
+    connected: (count = 1) => waiting.until(() => sockets.size > 0 && connections >= count, `connection ${count}`),
+    acked: (ackId: string) => waiting.until(() => acks.find((ack) => ack.id === ackId), "acknowledgement"),
     injectDirect: (text: string, message: FakeMessage = {}) => inject(directEvent(text, message), message),
     injectGroup: (text: string, message: FakeMessage & { readonly mention?: boolean } = {}) => inject(groupEvent(text, message), message),
     injectAgain: (event: Record<string, unknown>, appId?: string): string => sendEvent(event, appId),

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
+import { createWaiting } from "../waiting.ts";
 import { createStreams } from "./streams.ts";
 import { createUploads } from "./uploads.ts";
 
@@ -52,15 +53,12 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
   const sessions = new Map<string, { readonly app: string; seq: number; readonly log: { readonly s: number; readonly t: string; readonly d: unknown }[] }>();
   const links = new Set<Link>();
   const identified: { readonly op: number; readonly d: Record<string, unknown> }[] = [];
-  const waiters = new Set<() => void>();
+  const waiting = createWaiting(() => JSON.stringify(sent));
   const uploads = createUploads(() => origin);
   const streams = createStreams();
   let refusedSessions = 0;
   let origin = "";
   let active = true;
-  const changed = (): void => {
-    for (const waiter of waiters) waiter();
-  };
 
   const json = (res: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void => void res.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
@@ -77,7 +75,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     const body = (raw === "" ? {} : JSON.parse(raw)) as Record<string, unknown>;
     const token = /^QQBot (.+)$/.exec(req.headers.authorization ?? "")?.[1];
     calls.push({ method: req.method ?? "", path, body, token });
-    changed();
+    waiting.changed();
     // "is typing" is no message: what is to fail are those.
     const failure = failures.find((one) => one.left > 0 && body["msg_type"] !== 6 && (one.path?.test(path) ?? true));
     if (failure) {
@@ -103,7 +101,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     const streamed = /^\/v2\/users\/([^/]+)\/stream_messages$/.exec(path)?.[1];
     if (streamed !== undefined) {
       const result = streams.answer(streamed, body, () => refusalOf(body, "users"));
-      changed();
+      waiting.changed();
       return json(res, ...result);
     }
     const upload = /^\/v2\/(users|groups)\/[^/]+\/files$/.exec(path);
@@ -117,7 +115,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     if (refusal) return json(res, 400, refusal);
     const { markdown } = body as { markdown?: { content?: string } };
     if (body["msg_type"] !== 6) sent.push({ path, text: String(markdown?.content ?? body["content"] ?? ""), body });
-    changed();
+    waiting.changed();
     json(res, 200, { id: `sent-${sent.length}`, timestamp: new Date().toISOString(), ext_info: { ref_idx: `REFIDX_${sent.length}` } });
   }
 
@@ -173,7 +171,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       sessions.set(link.session, { app, seq: 1, log: [] });
       link.socket.send(JSON.stringify({ op: 0, s: 1, t: "READY", d: { session_id: link.session, user: { id: "bot-1", username: "Robot" } } }));
     }
-    changed();
+    waiting.changed();
   }
 
   function dispatch(t: string, d: Record<string, unknown>, app = appId): void {
@@ -240,8 +238,8 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       files.set(`/media/${name}`, { bytes, type });
       return `${origin}/media/${name}`;
     },
-    connected: () => wait(() => [...links].some(({ session }) => session !== undefined), "a connection"),
-    waitUntil: wait,
+    connected: () => waiting.until(() => [...links].some(({ session }) => session !== undefined), "a connection"),
+    waitUntil: waiting.until,
     async [Symbol.asyncDispose](): Promise<void> {
       for (const { socket } of links) socket.terminate();
       sockets.close();
@@ -250,23 +248,4 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       await once(server, "close");
     },
   };
-
-  function wait<T>(look: () => T, what: string): Promise<NonNullable<T>> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => finish(() => reject(new Error(`no ${what}; sent: ${JSON.stringify(sent).slice(0, 800)}`))), 15_000);
-      const finish = (done: () => void): void => {
-        clearTimeout(timer);
-        clearInterval(poll);
-        waiters.delete(check);
-        done();
-      };
-      const check = (): void => {
-        const found = look();
-        if (found) finish(() => resolve(found));
-      };
-      const poll = setInterval(check, 20);
-      waiters.add(check);
-      check();
-    });
-  }
 }

@@ -1,3 +1,4 @@
+import { createWaiting } from "../waiting.ts";
 import { type BotState, type FakeChat, type Json, nowSeconds, me, type SentMessage } from "./bot-methods.ts";
 import { type FailureSpec, type RecordedCall, TelegramServer } from "./server.ts";
 
@@ -45,6 +46,8 @@ const ALICE: FakeUser = { id: 42, name: "Alice", username: "alice" };
 export async function startFakeTelegram(options: { readonly token?: string; readonly username?: string; readonly canReadAllGroupMessages?: boolean } = {}) {
   const server = new TelegramServer();
   await server.listen();
+  const waiting = createWaiting(() => server.calls.map((call) => call.method).join(" "));
+  server.onCall(() => queueMicrotask(() => waiting.changed()));
   let updateId = 1000;
   let closed = false;
   const token = options.token ?? "123456:TEST-token-of-the-emulator-0001";
@@ -208,37 +211,15 @@ export async function startFakeTelegram(options: { readonly token?: string; read
     goOnline: (): Promise<void> => server.goOnline(),
     /** The call that makes `accept` true, past ones included. */
     waitForCall: (method: string, accept: (call: RecordedCall) => boolean = () => true, timeoutMs = 30_000): Promise<RecordedCall> =>
-      waitUntil(() => server.calls.find((call) => call.method === method && accept(call)), `call of ${method}`, timeoutMs),
+      waiting.until(() => server.calls.find((call) => call.method === method && accept(call)), `call of ${method}`, timeoutMs),
     /** Resolves with the first truthy value of `read`, looked at after every call. */
-    waitUntil,
+    waitUntil: waiting.until,
     async [Symbol.asyncDispose](): Promise<void> {
       closed = true;
       await server.close();
     },
   };
 
-  function waitUntil<T>(read: () => T | undefined | false, what = "condition", timeoutMs = 30_000): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const check = (): void => {
-        const value = read();
-        if (value === undefined || value === false) return;
-        stop();
-        resolve(value);
-      };
-      const off = server.onCall(() => queueMicrotask(check));
-      const ticker = setInterval(check, 10);
-      const timer = setTimeout(() => {
-        stop();
-        reject(new Error(`no ${what} within ${timeoutMs} ms; calls: ${server.calls.map((call) => call.method).join(" ")}`));
-      }, timeoutMs);
-      const stop = (): void => {
-        off();
-        clearInterval(ticker);
-        clearTimeout(timer);
-      };
-      check();
-    });
-  }
   return api;
 }
 

@@ -1,8 +1,9 @@
 import { createCipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
+import { createWaiting } from "../waiting.ts";
 import { answerApp, type AppPlatform } from "./app.ts";
 import { answerFrame, type BotPlatform, type Command } from "./bot.ts";
 
@@ -43,12 +44,10 @@ export interface FakeMessage {
 export const ALICE = "alice";
 export const GROUP = "wrGroupA0001";
 export const BOT = "bot1";
-const PATIENCE_MS = 20_000;
 
 /** WeCom on loopback: the socket of AI bots, the interface of apps and the file host on one port. */
 export async function startFakeWecom(options: { readonly bots?: Readonly<Record<string, string>>; readonly tokenSeconds?: number } = {}) {
-  const changed = new EventEmitter().setMaxListeners(0);
-  const tell = (): void => void changed.emit("change");
+  const waiting = createWaiting(() => JSON.stringify(calls.map(({ method, path }) => `${method} ${path}`).slice(-30)));
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
   const bots: BotPlatform = { bots: new Map(Object.entries(options.bots ?? { [BOT]: "secret1" })), requests: new Map(), streams: new Map(), uploads: new Map(), media: new Map(), sent: [], greetings: [], mcpUrl: undefined };
@@ -64,16 +63,6 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
   let connections = 0;
   let isMute = false;
 
-  async function waitUntil<T>(check: () => T | undefined | false, what: string): Promise<T> {
-    const late = AbortSignal.timeout(PATIENCE_MS);
-    while (true) {
-      const value = check();
-      if (value !== undefined && value !== false) return value;
-      await Promise.race([once(changed, "change", { signal: late }), new Promise((resolve) => setTimeout(resolve, 10))]).catch(() => undefined);
-      if (late.aborted) throw new Error(`not seen within ${PATIENCE_MS} ms: ${what}`);
-    }
-  }
-
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -85,7 +74,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
     const fault = faults.find((one) => one.left > 0 && (one.path === undefined || call.path.includes(one.path)));
     if (fault) fault.left--;
     const given = fault ? { status: fault.status ?? 500, body: fault.body ?? {}, headers: fault.headers } : answer(call);
-    tell();
+    waiting.changed();
     const raw = "raw" in given ? given.raw : undefined;
     res.writeHead(given.status, { ...(raw ? {} : { "content-type": "application/json" }), ...given.headers });
     res.end(raw ?? JSON.stringify(given.body ?? {}));
@@ -112,7 +101,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
     ws.on("message", (raw: Buffer) => {
       const command = JSON.parse(raw.toString("utf8")) as Command;
       commands.push(command);
-      tell();
+      waiting.changed();
       const { cmd } = command;
       if (cmd === "aibot_subscribe" && command.body?.["secret"] === bots.bots.get(String(command.body?.["bot_id"])) && command.body?.["secret"] !== undefined) {
         const botId = String(command.body["bot_id"]);
@@ -128,11 +117,11 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
       if (fault?.silent) return;
       const ack = fault ? { errcode: fault.errcode ?? 40000, errmsg: "injected" } : answerFrame(bots, sockets.get(ws), command);
       ws.send(JSON.stringify({ headers: { req_id: command.headers.req_id }, errcode: 0, errmsg: "ok", ...ack }));
-      tell();
+      waiting.changed();
     });
     ws.on("close", () => {
       sockets.delete(ws);
-      tell();
+      waiting.changed();
     });
   }));
   server.listen(0, "127.0.0.1");
@@ -157,7 +146,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
   const inject = (body: Record<string, unknown>, botId?: string): { readonly reqId: string; readonly body: Record<string, unknown> } => ({ reqId: sendFrame("aibot_msg_callback", body, botId), body });
 
   return {
-    url: url(), env: { OPENCLAW_WECOM_API_ROOT: url(), OPENCLAW_WECOM_WS_URL: `${url().replace("http", "ws")}/bot` }, bots, app, commands, responses, waitUntil,
+    url: url(), env: { OPENCLAW_WECOM_API_ROOT: url(), OPENCLAW_WECOM_WS_URL: `${url().replace("http", "ws")}/bot` }, bots, app, commands, responses, waitUntil: waiting.until,
     calls: (path = ""): Recorded[] => calls.filter((call) => call.path.includes(path)),
     /** Texts that stand in chats: finished streams, messages of the bot, later answers, texts of the app. */
     texts: (): string[] => [
@@ -165,7 +154,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
       ...responses.map(({ text }) => text), ...app.sent.flatMap((sent) => (sent.text ? [sent.text.content] : [])),
     ],
     connections: () => connections,
-    connected: (count = 1) => waitUntil(() => sockets.size > 0 && connections >= count, `connection ${count}`),
+    connected: (count = 1) => waiting.until(() => sockets.size > 0 && connections >= count, `connection ${count}`),
     sendFrame, message,
     injectDirect: (text: string, given: FakeMessage = {}) => inject(message(text, given, { chattype: "single" }), given.botId),
     injectGroup: (text: string, given: FakeMessage & { readonly chatId?: string } = {}) => inject(message(`@Claw ${text}`, given, { chattype: "group", chatid: given.chatId ?? GROUP }), given.botId),

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +11,7 @@ import { qqbot } from "../support/channel-contract/qqbot.ts";
 import { telegram } from "../support/channel-contract/telegram.ts";
 import { wecom } from "../support/channel-contract/wecom.ts";
 import { connectClient } from "../support/client.ts";
+import { startGatewayProcess } from "../support/gateway-process.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
@@ -126,16 +125,12 @@ describe.each([telegram, feishu, qqbot, dingtalk, wecom])("$id", (channel) => {
     stack.defer(() => rm(stateDir, { recursive: true, force: true, maxRetries: 5 }));
     const platform = stack.use(await channel.start());
     await writeFile(join(stateDir, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } }, ...provider.config, channels: { [channel.id]: platform.section(channel.openDirect) } }), { mode: 0o600 });
-    const child = spawn(process.execPath, [join(import.meta.dirname, "../support/gateway-child.ts")], {
-      env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1", ...platform.env }, stdio: "ignore",
-    });
-    const gone = once(child, "exit");
-    stack.defer(() => void child.kill("SIGKILL"));
+    const kill = startGatewayProcess(stateDir, platform.env);
+    stack.defer(kill);
     await platform.connected();
     platform.direct("ask-killed");
     await platform.waitUntil(() => isWorking, "work");
-    child.kill("SIGKILL");
-    await gone;
+    await kill();
     for (const [name, value] of Object.entries(platform.env)) vi.stubEnv(name, value);
     stack.defer(() => void vi.unstubAllEnvs());
     {

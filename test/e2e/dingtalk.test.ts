@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +6,7 @@ import { answeringModel, type Reply } from "../support/answering-model.ts";
 import { type Answer, brokenProvider, piece, say, sse } from "../support/broken-provider.ts";
 import { connectClient } from "../support/client.ts";
 import { ALICE, GROUP, startFakeDingTalk } from "../support/dingtalk-api/index.ts";
+import { startGatewayProcess } from "../support/gateway-process.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 /** A whole gateway with the bundled extension against the emulator. */
@@ -76,19 +75,6 @@ it("a group that is allowed is answered with a mention after the webhook ended, 
   expect(api.texts().at(-1)).toBe("I see it");
 });
 
-/** The gateway as a process of its own, to be killed. */
-function startProcess(stateDir: string, env: Readonly<Record<string, string>>): () => Promise<void> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../support/gateway-child.ts")], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1", ...env }, stdio: "ignore",
-  });
-  return async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
-    child.kill("SIGKILL");
-    await gone;
-  };
-}
-
 it("killed while a card grows: after the restart that card is closed and the answer stands in a new one, once", async () => {
   const half: Answer = (res) => sse(res, piece({ role: "assistant", content: "half of the answer, which is long enough to be shown" }));
   await using provider = await brokenProvider(half, say("the answer"));
@@ -99,7 +85,7 @@ it("killed while a card grows: after the restart that card is closed and the ans
   const dingtalk = { clientId: "app1", clientSecret: "secret1", dmPolicy: "open", allowFrom: ["*"], messageType: "card", cardStreamingMode: "answer", cardStreamInterval: 200 };
   await writeFile(join(stateDir, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } }, ...provider.config, channels: { dingtalk } }), { mode: 0o600 });
   const cards = (): { flowStatus: string; content: string; isError: boolean }[] => [...api.platform.cards.values()];
-  const kill = startProcess(stateDir, api.env);
+  const kill = startGatewayProcess(stateDir, api.env);
   stack.defer(kill);
   await api.connected();
   api.injectDirect("a long question");

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +6,7 @@ import { expect, it, vi } from "vitest";
 import { answeringModel, type Reply } from "../support/answering-model.ts";
 import { type Answer, brokenProvider, piece, say, sse } from "../support/broken-provider.ts";
 import { connectClient } from "../support/client.ts";
+import { startGatewayProcess } from "../support/gateway-process.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { ALICE, GROUP, startFakeQQ } from "../support/qqbot-api/index.ts";
 
@@ -134,19 +133,6 @@ it("nothing is lost when tokens end, the socket drops, QQ is busy, the window cl
   expect(api.texts().filter((text) => text.startsWith("echo")).map((text) => text.slice(5))).toEqual(["one", "two", "three", "four", "five"]);
 }, 40_000);
 
-/** The gateway as a process of its own, to be killed. */
-function startProcess(stateDir: string, env: Readonly<Record<string, string>>): () => Promise<void> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../support/gateway-child.ts")], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1", ...env }, stdio: "ignore",
-  });
-  return async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
-    child.kill("SIGKILL");
-    await gone;
-  };
-}
-
 it("killed while an answer grows: after the restart it is ended and the answer stands in a message of its own, once", async () => {
   const half: Answer = (res) => sse(res, piece({ role: "assistant", content: "half of the answer, which is long enough to be shown" }));
   await using provider = await brokenProvider(half, say("the answer"));
@@ -156,7 +142,7 @@ it("killed while an answer grows: after the restart it is ended and the answer s
   const api = stack.use(await startFakeQQ());
   const qqbot = { appId: api.appId, clientSecret: api.secret, allowFrom: [ALICE], streaming: true };
   await writeFile(join(stateDir, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } }, ...provider.config, channels: { qqbot } }), { mode: 0o600 });
-  const kill = startProcess(stateDir, api.env);
+  const kill = startGatewayProcess(stateDir, api.env);
   stack.defer(kill);
   await api.connected();
   api.injectDirect("a long question");

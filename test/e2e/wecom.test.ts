@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +5,7 @@ import { expect, it, vi } from "vitest";
 import { answeringModel, type Reply } from "../support/answering-model.ts";
 import { type Answer, brokenProvider, piece, say, sse } from "../support/broken-provider.ts";
 import { connectClient } from "../support/client.ts";
+import { startGatewayProcess } from "../support/gateway-process.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { createCallbackSender, KEYS } from "../support/wecom-api/callback.ts";
 import { ALICE, BOT, GROUP, startFakeWecom } from "../support/wecom-api/index.ts";
@@ -111,19 +110,6 @@ it("callbacks come through the gateway's own port without its token, and nothing
   expect((await fetch(`${g.url}/plugins/wecom/bot/other`, { method: "POST", body: "{}" })).status).toBeGreaterThan(400);
 });
 
-/** The gateway as a process of its own, to be killed. */
-function startProcess(stateDir: string, env: Readonly<Record<string, string>>): () => Promise<void> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../support/gateway-child.ts")], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1", ...env }, stdio: "ignore",
-  });
-  return async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
-    child.kill("SIGKILL");
-    await gone;
-  };
-}
-
 it("killed while an answer grows: after the restart the answer stands in the same place, once", async () => {
   const half: Answer = (res) => sse(res, piece({ role: "assistant", content: "half of the answer, which is long enough to be shown" }));
   await using provider = await brokenProvider(half, say("the answer"));
@@ -132,7 +118,7 @@ it("killed while an answer grows: after the restart the answer stands in the sam
   stack.defer(() => rm(stateDir, { recursive: true, force: true, maxRetries: 5 }));
   const api = stack.use(await startFakeWecom());
   await writeFile(join(stateDir, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", auth: { mode: "token", token: "T" } }, ...provider.config, channels: { wecom: { ...BOT_KEYS, dmPolicy: "open", allowFrom: ["*"] } } }), { mode: 0o600 });
-  const kill = startProcess(stateDir, api.env);
+  const kill = startGatewayProcess(stateDir, api.env);
   stack.defer(kill);
   await api.waitUntil(() => api.connections() > 0, "connection");
   api.injectDirect("a long question");

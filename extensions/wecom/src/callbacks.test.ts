@@ -95,6 +95,33 @@ describe("the bot as a callback", () => {
     expect((await w.bot.postJson(BOT_PATH, { msgtype: "text", from: { userid: "sys" }, msgid: "m" })).body).toEqual({});
   });
 
+  it("ends the streams of messages that are answered together with a later one, and leaves the others open", async () => {
+    await using w = await world({ ...KEYS });
+    const ask = async (text: string): Promise<{ id: string; content: string }> => ((await w.bot.postJson(BOT_PATH, w.api.message(text, {}, { chattype: "single" }))).body as { stream: { id: string; content: string } }).stream;
+    const shown = async ({ id }: { id: string }): Promise<unknown> => ((await w.bot.postJson(BOT_PATH, { msgtype: "stream", stream: { id } })).body as { stream: unknown }).stream;
+    const answer = async (at: number, text: string) => {
+      const { to, replyContext } = await w.account.receivedCount(at);
+      return w.account.send({ to, replyContext, kind: "final", text });
+    };
+    const [first, second, third, command] = [await ask("one"), await ask("two"), await ask("three"), await ask("/status")];
+    expect([second.content, third.content]).toEqual(["已收到，已排队处理中...", "已收到，已合并排队处理中..."]);
+    // At once, beside the answer that goes on.
+    await Promise.all([answer(4, "fine"), w.bot.pollStream(BOT_PATH, command.id)]);
+    expect(await shown(second)).toMatchObject({ finish: false });
+    await Promise.all([answer(1, "to one"), w.bot.pollStream(BOT_PATH, first.id)]);
+    const { to, replyContext } = await w.account.receivedCount(3);
+    const stream = w.account.plugin.streaming?.open?.(w.account.cfg, { accountId: "default", to, replyContext });
+    expect(await shown(second)).toMatchObject({ finish: true, content: "已和后面的消息合并处理，请看后面的回复。" });
+    await stream?.finish("");
+    await Promise.all([answer(3, "to two and three"), w.bot.pollStream(BOT_PATH, third.id)]);
+    // Without a growing answer as well.
+    const [fourth, fifth] = [await ask("four"), await ask("five")];
+    const sixth = await ask("six");
+    await Promise.all([answer(5, "to four"), w.bot.pollStream(BOT_PATH, fourth.id)]);
+    await Promise.all([answer(7, "to five and six"), w.bot.pollStream(BOT_PATH, sixth.id)]);
+    expect(await shown(fifth)).toMatchObject({ finish: true, content: "已和后面的消息合并处理，请看后面的回复。" });
+  });
+
   it("leaves what cannot be written down to be sent again", async () => {
     let isFull = true;
     await using w = await world({ ...KEYS }, { receive: () => (isFull ? { kind: "unavailable", reason: "disk" } : { kind: "accepted", id: "1" }) });

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { errorText, type Logger, type OutboundMedia, type OutboundMessage, type SendOptions, type SendOutcome } from "openclaw/plugin-sdk";
 import type { AppApi, AppMessage } from "./agent/api-client.ts";
+import type { SentCards } from "./bot/cards.ts";
 import type { BotLink } from "./bot/link.ts";
 import type { BotStreams } from "./bot/streams.ts";
 import { uploadByLink } from "./bot/upload.ts";
@@ -19,6 +20,7 @@ export interface SendDeps {
   readonly link: () => BotLink | undefined;
   readonly streams: BotStreams;
   readonly states: StreamStates;
+  readonly cards: SentCards;
   readonly app: AppApi | undefined;
   /** Uses the address of one later answer. @throws WecomError `window` when it is used up */
   respond(url: string, text: string, signal: AbortSignal): Promise<void>;
@@ -122,7 +124,11 @@ function socketRoute(deps: SendDeps, target: WecomTarget, reqId: string | undefi
       }
       return write({ msgtype: "markdown", markdown: { content: text } });
     },
-    card: (card) => write({ msgtype: "template_card", template_card: card }),
+    async card(card) {
+      const id = await write({ msgtype: "template_card", template_card: card });
+      deps.cards.add(card);
+      return id;
+    },
     async file(file) {
       const mediaId = await uploadByLink(open(), file, signal).catch((err: unknown) => {
         throw repeatable(err);

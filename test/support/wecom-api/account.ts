@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createWecomPlugin, type WecomPluginOptions } from "../../../extensions/wecom/src/plugin.ts";
-import type { ChannelAccountSnapshot, ChannelHttp, InboundMessage, OutboundMessage, ReceiveOutcome } from "../../../src/channels/contract/index.ts";
+import type { ChannelAccountSnapshot, ChannelHttp, InboundMessage, InboundSystemEvent, OutboundMessage, ReceiveOutcome } from "../../../src/channels/contract/index.ts";
 import type { OpenClawConfig } from "../../../src/config/index.ts";
 import { silentLogger } from "../../../src/infra/log.ts";
 import { noHttp } from "../channel-http.ts";
@@ -35,6 +35,7 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
   const cfg: OpenClawConfig = { channels: { wecom: section }, ...(options.bindings ? { bindings: options.bindings } : {}) };
   const plugin = createWecomPlugin({ env: api.env, timings: { ...TEST_TIMINGS, pingMs: 5000 }, streamIntervalMs: 20, pollWaitMs: 400, ...options.plugin });
   const received: InboundMessage[] = [];
+  const notes: InboundSystemEvent[] = [];
   const seen = new Set<string>();
   const status: ChannelAccountSnapshot = { accountId };
   const stop = new AbortController();
@@ -51,7 +52,10 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
           if (outcome.kind === "accepted") received.push(message);
           return outcome;
         },
-        receiveEvent: () => Promise.resolve({ kind: "accepted", id: "1" }),
+        receiveEvent(event) {
+          notes.push(event);
+          return Promise.resolve({ kind: "accepted", id: "1" });
+        },
         setStatus: (patch) => void Object.assign(status, patch),
         http: options.http ?? noHttp,
         nativeCommands: () => [],
@@ -59,7 +63,7 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
   const ended = (running ?? Promise.resolve()).then(() => undefined, (err: unknown) => err);
   if (isStarted && options.awaitConnection !== false) await api.waitUntil(() => status.connected === true, "connected account");
   return {
-    api, plugin, cfg, stateDir, received, status,
+    api, plugin, cfg, stateDir, received, notes, status,
     /** undefined when it ended by itself or by `stop`, else what it threw. */
     ended,
     receivedCount: (count = 1): Promise<InboundMessage> => api.waitUntil(() => received.length >= count && received[count - 1], `message ${count}`),

@@ -51,7 +51,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
   const tell = (): void => void changed.emit("change");
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
-  const bots: BotPlatform = { bots: new Map(Object.entries(options.bots ?? { [BOT]: "secret1" })), requests: new Map(), streams: new Map(), uploads: new Map(), media: new Map(), sent: [], greetings: [], mcpUrl: undefined };
+  const bots: BotPlatform = { bots: new Map(Object.entries(options.bots ?? { [BOT]: "secret1" })), requests: new Map(), streams: new Map(), uploads: new Map(), media: new Map(), sent: [], greetings: [], cardUpdates: [], mcpUrl: undefined };
   const app: AppPlatform = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, tokenSeconds: options.tokenSeconds ?? 7200, tokens: new Set(), users: new Set([ALICE, "bob"]), media: new Map(), sent: [] };
   const files = new Map<string, Buffer>();
   const calls: Recorded[] = [];
@@ -141,7 +141,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
 
   function sendFrame(cmd: string, body: Record<string, unknown>, botId = BOT): string {
     const reqId = randomUUID();
-    bots.requests.set(reqId, { cmd, answers: 0 });
+    bots.requests.set(reqId, { cmd, body, answers: 0 });
     const ws = [...sockets].find(([, id]) => id === botId)?.[0];
     if (!ws) throw new Error(`${botId} is not connected`);
     ws.send(JSON.stringify({ cmd, headers: { req_id: reqId }, body }));

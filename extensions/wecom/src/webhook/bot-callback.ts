@@ -49,8 +49,9 @@ export function createBotCallback(deps: {
   }
 
   async function takeEvent(body: z.infer<typeof event>): Promise<object | undefined> {
-    const { type, choice } = readEvent(body);
+    const { type, choice, feedback } = readEvent(body);
     if (type === "enter_chat" && bot.welcomeText !== undefined) return { msgtype: "text", text: { content: bot.welcomeText } };
+    if (feedback) await door.takeFeedback(feedback, { userId: body.from?.userid ?? "", groupId: body.chattype === "group" ? body.chatid : undefined });
     if (choice === undefined) return {};
     const inbound = toInbound(parseBotMessage({ ...body, msgid: body.msgid || `event-${now()}`, msgtype: "text", text: { content: choice } }), {
       account, now, replyExpiresAtMs: now() + RESPONSE_URL_MS, replyData: ({ chatId, userId, isGroup }) => ({ via: "bot-webhook", streamId: "", chatId, userId, isGroup }),
@@ -72,4 +73,4 @@ export function createBotCallback(deps: {
   };
 }
 
-const toJson = ({ id, finish, content, images }: StreamState): object => ({ msgtype: "stream", stream: { id, finish, content, ...(images.length > 0 ? { msg_item: images.map((image) => ({ msgtype: "image", image })) } : {}) } });
+const toJson = ({ id, finish, content, images }: StreamState): object => ({ msgtype: "stream", stream: { id, finish, content, feedback: { id }, ...(images.length > 0 ? { msg_item: images.map((image) => ({ msgtype: "image", image })) } : {}) } });

@@ -6,6 +6,7 @@ import { startChannelHttp } from "../../../test/support/channel-http.ts";
 import { startTestAccount, type TestAccountOptions } from "../../../test/support/wecom-api/account.ts";
 import { createCallbackSender, KEYS } from "../../../test/support/wecom-api/callback.ts";
 import { ALICE, GROUP, startFakeWecom } from "../../../test/support/wecom-api/index.ts";
+import { silentLogger } from "openclaw/plugin-sdk";
 import { callbackSignature, encryptCallback } from "./callback-crypto.ts";
 
 const APP = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, ...KEYS };
@@ -81,6 +82,30 @@ describe("the bot as a callback", () => {
     const other = await alone.account.receivedCount();
     expect((await alone.account.send({ to: other.to, replyContext: other.replyContext, text: "x" })).outcome?.kind).toBe("window-expired");
     expect((await alone.account.send({ to: "user:bob", text: "x" })).outcome).toMatchObject({ kind: "rejected", reason: expect.stringContaining("only answers") as string });
+  });
+
+  it("tells choices in words where no card can go", async () => {
+    await using w = await world({ ...KEYS });
+    const id = await begin(w);
+    const { to, replyContext } = await w.account.receivedCount();
+    const polled = w.bot.pollStream(BOT_PATH, id);
+    const card = { card_type: "button_interaction", task_id: "t1", main_title: { title: "Deploy?" }, button_list: [{ text: "Yes", key: "y" }, { text: "No", key: "n" }] };
+    expect((await w.account.send({ to, replyContext, kind: "final", text: JSON.stringify({ template_card: card }), buttons: [[{ text: "Yes", callbackData: "/yes" }]] })).outcome?.kind).toBe("sent");
+    expect((await polled).contents.at(-1)).toBe("Deploy?\n- Yes\n- No");
+  });
+
+  it("takes an event that names no id once, however often the same request comes", async () => {
+    await using w = await world({ ...KEYS });
+    const encrypt = encryptCallback(JSON.stringify({ msgtype: "event", chattype: "single", from: { userid: ALICE }, event: { eventtype: "template_card_event", template_card_event: { event_key: "ok" } } }), KEYS.encodingAESKey, "");
+    const post = (nonce: string): Promise<Response> => {
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      return fetch(`${w.server.url}${BOT_PATH}?${new URLSearchParams({ timestamp, nonce, msg_signature: callbackSignature(KEYS.token, timestamp, nonce, encrypt) }).toString()}`, { method: "POST", body: JSON.stringify({ encrypt }) });
+    };
+    const frozen = post("n1");
+    const again = await frozen.then((answer) => fetch(answer.url, { method: "POST", body: JSON.stringify({ encrypt }) }));
+    expect(again.status).toBe(200);
+    await post("n2");
+    expect(w.account.received).toHaveLength(2);
   });
 
   it("greets, takes choices on cards, queues, and ends the stream of a message that nobody answers", async () => {
@@ -176,6 +201,13 @@ describe("the door of callbacks", () => {
     expect((await createCallbackSender(w.server.url, { receiveId: "other" }).postXml(APP_PATH, { MsgType: "text" })).status).toBe(400);
     expect((await w.bot.postJson(BOT_PATH, { no: "message" })).status).toBe(400);
     expect(w.account.received).toEqual([]);
+  });
+
+  it("tells the operator about wrong signatures, once a minute", async () => {
+    const warnings: string[] = [];
+    await using w = await world({ ...KEYS }, { log: { ...silentLogger, warn: (message) => void warnings.push(message) } });
+    for (const signature of ["a", "b"]) expect((await w.bot.postJson(BOT_PATH, { a: 1 }, { msg_signature: signature })).status).toBe(401);
+    expect(warnings).toEqual(["callback refused: its signature fits no token, or it is old"]);
   });
 
   it("tells accounts apart by path; shared paths need the account's name, or a signature that only one has", async () => {

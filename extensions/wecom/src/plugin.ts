@@ -144,7 +144,7 @@ export function createWecomPlugin(options: WecomPluginOptions): ChannelPlugin<We
           const { bytes, fileName, mimeType } = await state.app.download(media.ref.slice(APP_MEDIA_PREFIX.length), maxBytes, downloadOptions.signal);
           return await store(bytes, { kind: media.kind, fileName: media.fileName ?? fileName, mimeType }, downloadOptions);
         } catch (err) {
-          if (err instanceof WecomError && err.message.includes("larger than")) throw tooLarge(maxBytes);
+          if (err instanceof WecomError && err.kind === "too-large") throw tooLarge(maxBytes);
           throw new ChannelError("unreachable", "⚠️ Failed to download media. Please try again.", err instanceof Error ? err.message : "Check the connection to WeCom.", { cause: err });
         }
       },

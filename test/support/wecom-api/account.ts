@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createWecomPlugin, type WecomPluginOptions } from "../../../extensions/wecom/src/plugin.ts";
 import type { ChannelAccountSnapshot, ChannelHttp, InboundMessage, InboundSystemEvent, OutboundMessage, ReceiveOutcome } from "../../../src/channels/contract/index.ts";
 import type { OpenClawConfig } from "../../../src/config/index.ts";
-import { silentLogger } from "../../../src/infra/log.ts";
+import { type Logger, silentLogger } from "../../../src/infra/log.ts";
 import { noHttp } from "../channel-http.ts";
 import { ALICE, BOT, type FakeWecom, startFakeWecom } from "./index.ts";
 
@@ -16,6 +16,7 @@ export interface TestAccountOptions {
   readonly accountId?: string | undefined;
   readonly plugin?: Partial<WecomPluginOptions> | undefined;
   readonly http?: ChannelHttp | undefined;
+  readonly log?: Logger | undefined;
   readonly start?: boolean | undefined;
   readonly bindings?: OpenClawConfig["bindings"];
   /** false for accounts that do not connect. */
@@ -43,7 +44,7 @@ export async function startTestAccount(options: TestAccountOptions = {}) {
   const running = !isStarted
     ? undefined
     : plugin.gateway?.startAccount({
-        cfg: () => cfg, accountId, account: plugin.config.resolveAccount(cfg, accountId), log: silentLogger, signal: stop.signal, now: Date.now, stateDir,
+        cfg: () => cfg, accountId, account: plugin.config.resolveAccount(cfg, accountId), log: options.log ?? silentLogger, signal: stop.signal, now: Date.now, stateDir,
         async receive(message) {
           const key = `${message.chat.id}:${message.messageId}`;
           if (seen.has(key)) return { kind: "duplicate" };

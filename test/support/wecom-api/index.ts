@@ -52,7 +52,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
   const bots: BotPlatform = { bots: new Map(Object.entries(options.bots ?? { [BOT]: "secret1" })), requests: new Map(), streams: new Map(), uploads: new Map(), media: new Map(), sent: [], greetings: [], cardUpdates: [], mcpUrl: undefined };
-  const app: AppPlatform = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, tokenSeconds: options.tokenSeconds ?? 7200, tokens: new Set(), users: new Set([ALICE, "bob"]), media: new Map(), sent: [] };
+  const app: AppPlatform = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, tokenSeconds: options.tokenSeconds ?? 7200, tokens: new Set(), users: new Set([ALICE, "bob"]), groups: new Set(["wrOfTheApp01"]), media: new Map(), sent: [] };
   const files = new Map<string, Buffer>();
   const calls: Recorded[] = [];
   const commands: Command[] = [];

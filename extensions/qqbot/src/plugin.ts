@@ -19,7 +19,7 @@ import { formatTarget, normalizeTarget, parseTarget, TARGET_HINT } from "./targe
 import { createTokenSource } from "./token.ts";
 import { createUploader, type Uploader } from "./upload.ts";
 import { hasFormat } from "./voice.ts";
-import { createWindows, type Windows } from "./windows.ts";
+import { answersMessage, createWindows, type Windows } from "./windows.ts";
 
 export interface QQBotPluginOptions {
   /** Where QQBOT_* and the OPENCLAW_QQBOT_* names are looked up. */
@@ -173,7 +173,7 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
         const target = parseTarget(to.to);
         const { api, windows, shown } = stateOf(account);
         // One reply for the stream, one for what it cannot hold.
-        if (!streams(account) || target?.scene !== "c2c" || windows.left(to.replyContext) < 2) return undefined;
+        if (!streams(account) || target?.scene !== "c2c" || !answersMessage(to.replyContext) || windows.left(to.replyContext) < 2) return undefined;
         const onShown = (msgId: string, part: Shown): void => {
           shown.set(msgId, part);
           const oldest = shown.keys().next().value;

@@ -107,6 +107,7 @@ it("callbacks come through the gateway's own port without its token, and nothing
   expect(await app.postXml("/plugins/wecom/agent/default", { FromUserName: ALICE, MsgType: "text", Content: "hi app", MsgId: "77", CreateTime: "1" })).toEqual({ status: 200, text: "success" });
   await api.waitUntil(() => api.app.sent.some(({ touser, text }) => touser === ALICE && text?.content.includes("hi app")), "answer of the app");
   expect((await fetch(`${g.url}/plugins/wecom/bot/default`, { method: "POST", body: "{}" })).status).toBe(400);
+  expect((await fetch(`${g.url}/plugins/wecom/agent/default`, { method: "POST", body: `<xml>${"<a>".repeat(400_000)}` })).status).toBe(413);
   expect((await fetch(`${g.url}/plugins/wecom/bot/other`, { method: "POST", body: "{}" })).status).toBeGreaterThan(400);
 });
 

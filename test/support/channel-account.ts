@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChannelAccountSnapshot, ChannelHttp, ChannelPlugin, InboundMessage, InboundSystemEvent, OutboundMessage, ReceiveOutcome } from "../../src/channels/contract/index.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
-import { silentLogger } from "../../src/infra/log.ts";
+import { type Logger, silentLogger } from "../../src/infra/log.ts";
 import { noHttp } from "./channel-http.ts";
 import type { Waiting } from "./waiting.ts";
 
@@ -13,6 +13,7 @@ export interface AccountOptions {
   /** A folder that outlives the account; else a new one that goes with it. */
   readonly stateDir?: string | undefined;
   readonly http?: ChannelHttp | undefined;
+  readonly log?: Logger | undefined;
   /** false: only sends. */
   readonly start?: boolean | undefined;
   readonly commands?: readonly { name: string; description: string }[] | undefined;
@@ -60,7 +61,7 @@ export function runAccount<Api extends Emulator, Account>(options: AccountOption
   const running = options.start === false
     ? undefined
     : plugin.gateway?.startAccount({
-        cfg: () => cfg, accountId, account: plugin.config.resolveAccount(cfg, accountId), log: silentLogger, signal: stop.signal, now: run.now ?? Date.now, stateDir,
+        cfg: () => cfg, accountId, account: plugin.config.resolveAccount(cfg, accountId), log: options.log ?? silentLogger, signal: stop.signal, now: run.now ?? Date.now, stateDir,
         receive: (message) =>
           take(`${message.chat.id}:${message.messageId}`, async () => {
             const outcome = (await options.receive?.(message)) ?? { kind: "accepted", id: "1" };

@@ -1,5 +1,5 @@
 import type { ChannelAccessRules, ChatType, GroupContext, GroupToolPolicy, OpenClawConfig } from "openclaw/plugin-sdk";
-import type { DingTalkAccount, DingTalkGroupConfig } from "./config.ts";
+import type { DingTalkAccount, DingTalkConfig, DingTalkGroupConfig } from "./config.ts";
 import { stripChannel } from "./targets.ts";
 
 /** Comparison form of an id. Opaque ids are base64: the case is part of the identity. */
@@ -42,8 +42,15 @@ export function resolveToolPolicy(account: DingTalkAccount, ctx: GroupContext): 
   return Object.entries(bySender).find(([id]) => normalizeEntry(id.replace(/^id:/, "")) === sender)?.[1] ?? bySender["*"] ?? settings.tools;
 }
 
+/** Keys of older plugins that are accepted, with the reason why they change nothing. */
+const IDLE_KEYS = {
+  agentId: "the robot is known by clientId", corpId: "the robot is known by clientId", robotCode: "the robot's code is clientId", showThinkingStream: "see cardStreamingMode", asyncMode: "every message is acknowledged at once",
+  cardTemplateKey: "the text of a card is its variable content", bypassProxyForSend: "calls take no proxy",
+} as const satisfies Partial<Record<keyof DingTalkConfig, string>>;
+
 export function collectWarnings({ config, configPath }: DingTalkAccount): string[] {
   return [
+    ...Object.entries(IDLE_KEYS).filter(([key]) => Object.hasOwn(config, key)).map(([key, reason]) => `${configPath}.${key} has no effect: ${reason}.`),
     ...(config.dmPolicy === "open" || config.allowFrom?.includes("*") === true ? [`${configPath}: everybody in the company who finds the bot may talk to it.`] : []),
     ...(config.groupPolicy === "open" && Object.keys(config.groups ?? {}).length === 0 ? [`${configPath}.groupPolicy is "open" without a groups list: list the groups under ${configPath}.groups.`] : []),
   ];

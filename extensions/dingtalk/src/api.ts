@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { DingTalkAccount } from "./config.ts";
 import { DingTalkError } from "./errors.ts";
+import { CALLBACKS } from "./frames.ts";
 import { callJson } from "./http.ts";
 import { createTokenCache, type TokenCache } from "./token.ts";
 
@@ -68,7 +69,7 @@ export function createDingTalkApi(account: Pick<DingTalkAccount, "apiRoot" | "oa
       await callJson({ what: "take the answer to a message", url: webhook, body, signal, timeoutMs, now });
     },
     async openConnection(signal) {
-      const subscriptions = [{ type: "EVENT", topic: "*" }, { type: "CALLBACK", topic: "/v1.0/im/bot/messages/get" }];
+      const subscriptions = [{ type: "EVENT", topic: "*" }, ...Object.keys(CALLBACKS).map((topic) => ({ type: "CALLBACK", topic }))];
       const answer = await callJson({ what: "open a Stream connection", url: `${apiRoot}/v1.0/gateway/connections/open`, body: { clientId, clientSecret, ua: "openclaw", subscriptions }, signal, timeoutMs, now });
       return read(connection, answer, "endpoint and ticket");
     },

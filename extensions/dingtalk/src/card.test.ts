@@ -67,6 +67,25 @@ describe("a card", () => {
     expect(cards(account)).toMatchObject([{ flowStatus: "5", isError: true }, { flowStatus: "5", isError: true, content: expect.stringContaining("half") as string }]);
   });
 
+  it("with buttons says for people what they press, where the card stands", async () => {
+    await using account = await startTestAccount({ config: CARD });
+    const { api } = account;
+    const cardIn = async (to: string): Promise<string> => {
+      const before = new Set(api.platform.cards.keys());
+      await open(account, { to })?.finish("pick one");
+      return [...api.platform.cards.keys()].find((id) => !before.has(id)) ?? "";
+    };
+    const [inGroup, direct] = [await cardIn(`group:${GROUP}`), await cardIn(`user:${ALICE}`)];
+    const presses = [api.press(inGroup, { text: "the blue one" }, { userId: "bob" }), api.press(direct, {}, { actionId: "stop" }), api.press("of-an-earlier-process", { colour: "red" })];
+    for (const id of presses) expect(await api.acked(id)).toMatchObject({ code: 200 });
+    expect(account.received.map(({ text, chat, sender, to, mentions }) => [text, chat.type, chat.id, sender.id, to, mentions?.bot])).toEqual([
+      ["the blue one", "group", GROUP, "bob", `group:${GROUP}`, true], ["/stop", "direct", ALICE, ALICE, `user:${ALICE}`, undefined], ['[卡片交互] 按钮: b1 {"colour":"red"}', "direct", ALICE, ALICE, `user:${ALICE}`, undefined],
+    ]);
+    expect(new Set(account.received.map(({ messageId }) => messageId)).size).toBe(3);
+    const broken = api.sendFrame("CALLBACK", "/v1.0/card/instances/callback", { outTrackId: direct, userId: ALICE, content: "no JSON" });
+    expect(await api.acked(broken)).toMatchObject({ code: 500 });
+  });
+
   it("that a killed process left open is closed after the restart", async () => {
     await using account = await startTestAccount({ start: false, config: CARD });
     const card = open(account);

@@ -19,6 +19,8 @@ export interface CardDeps {
   readonly api: DingTalkApi;
   readonly log: Logger;
   readonly now: () => number;
+  /** Told before a card is delivered. */
+  onCreate(outTrackId: string): void;
   /** Cards do not work now: answers are Markdown for a while. */
   onDegrade(reason: string): void;
   /** After the answer stands, e.g. to name the asker in a group. */
@@ -57,6 +59,7 @@ export function openCard(deps: CardDeps, target: DingTalkTarget): StreamHandle {
       if (!created) {
         // Set before the call: a card whose answer was lost is closed as well.
         created = true;
+        deps.onCreate(outTrackId);
         await calls.create(target, withStatus(text, false));
       } else await calls.stream(withStatus(text, false), { isFinalize: false, isError: false });
       shown = text;
@@ -106,6 +109,7 @@ export function openCard(deps: CardDeps, target: DingTalkTarget): StreamHandle {
       try {
         if (!isBroken && !created) {
           created = true;
+          deps.onCreate(outTrackId);
           await calls.create(target, text);
         }
         if (!isBroken) {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import manifest from "../openclaw.plugin.json" with { type: "json" };
-import { normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
+import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
 import { addressProblem, defaultAccountId, listAccountIds, resolveAccount, unconfiguredReason } from "./config.ts";
 import { reconnectPolicy } from "./stream.ts";
 
@@ -13,6 +13,7 @@ it("takes every key of the manifest, of both plugins of old, and says which key 
   expect(account(old, "default", { X: "from env" })).toMatchObject({ clientId: "7", clientSecret: "from env", tokenSource: "env", problem: undefined });
   expect(account({ cardStreamInterval: 100, groups: { "*": { requireMentoin: true } } }).problem).toMatch(/dingtalk\.groups\.\*: .*dingtalk\.cardStreamInterval: /);
   for (const key of Object.keys(manifest.configSchema.properties)) expect(account({ [key]: Symbol.iterator }).problem ?? "", key).not.toContain("Unrecognized");
+  expect(collectWarnings(account({ robotCode: "r", asyncMode: true, requireMention: true }))).toEqual(["channels.dingtalk.robotCode has no effect: the robot's code is clientId.", "channels.dingtalk.asyncMode has no effect: every message is acknowledged at once."]);
   expect(account({ nonsense: 1 }).problem).toContain("nonsense");
 });
 

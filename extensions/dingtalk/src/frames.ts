@@ -8,7 +8,16 @@ const frame = z.looseObject({
 });
 export type Frame = z.infer<typeof frame>;
 
-export const ROBOT_TOPIC = "/v1.0/im/bot/messages/get";
+/** What is subscribed to, by its topic. */
+export const CALLBACKS = { "/v1.0/im/bot/messages/get": "message", "/v1.0/card/instances/callback": "card-action" } as const;
+
+/** Something that a person did, to be taken over before it is acknowledged. */
+export interface Callback {
+  readonly what: (typeof CALLBACKS)[keyof typeof CALLBACKS];
+  /** The platform's id of this delivery. */
+  readonly id: string;
+  readonly data: string;
+}
 
 /** undefined for what is no frame. */
 export function parseFrame(raw: string): Frame | undefined {
@@ -25,9 +34,9 @@ export type FrameAction =
   /** The platform is about to close this link. */
   | { readonly kind: "disconnect" }
   | { readonly kind: "ignore" }
-  | { readonly kind: "robot-message"; readonly data: string };
+  | { readonly kind: "callback"; readonly callback: Callback };
 
-/** What a frame asks for; robot messages are answered by `acknowledge` once they are taken. */
+/** What a frame asks for; callbacks are answered by `acknowledge` once they are taken. */
 export function actionFor(given: Frame): FrameAction {
   const { topic } = given.headers;
   switch (given.type) {
@@ -36,8 +45,10 @@ export function actionFor(given: Frame): FrameAction {
       return topic === "ping" ? { kind: "answer", text: JSON.stringify({ code: 200, headers: given.headers, message: "OK", data: given.data }) } : { kind: "ignore" };
     case "EVENT":
       return { kind: "answer", text: reply(given, 200, "OK", { status: "SUCCESS" }) };
-    case "CALLBACK":
-      return topic === ROBOT_TOPIC ? { kind: "robot-message", data: given.data } : { kind: "answer", text: reply(given, 404, "not found", {}) };
+    case "CALLBACK": {
+      const what = Object.entries(CALLBACKS).find(([known]) => known === topic)?.[1];
+      return what === undefined ? { kind: "answer", text: reply(given, 404, "not found", {}) } : { kind: "callback", callback: { what, id: given.headers.messageId, data: given.data } };
+    }
     default:
       return { kind: "answer", text: reply(given, 404, "not found", {}) };
   }

@@ -4,15 +4,17 @@ import { groupSettings, normalizeEntry, resolveAccess } from "./access.ts";
 import type { DingTalkAccount } from "./config.ts";
 import { formatTarget } from "./targets.ts";
 
-const optionalText = z.string().nullish().transform((text) => text ?? undefined);
+/** Optional fields that are null or of another type count as absent: they lose no message. */
+const optionalText = z.string().nullish().catch(undefined).transform((text) => text ?? undefined);
+const optionalMs = z.union([z.number(), z.string().transform(Number)]).nullish().catch(undefined).transform((ms) => (ms !== null && ms !== undefined && Number.isFinite(ms) && ms > 0 ? ms : undefined));
 const loose = z.record(z.string(), z.unknown());
 /** A robot message as Stream and webhook bring it. Source: spec channels-cn §3.4. */
 const robotMessage = z.looseObject({
-  conversationId: z.string().min(1), conversationType: z.coerce.string(), conversationTitle: optionalText, msgId: z.string().min(1), msgtype: z.string().default("unknown"),
-  senderNick: optionalText, senderStaffId: optionalText, senderId: optionalText, chatbotUserId: optionalText, robotCode: optionalText, createAt: z.coerce.number().optional(),
-  sessionWebhook: optionalText, sessionWebhookExpiredTime: z.coerce.number().optional(), isInAtList: z.boolean().nullish(), atUsers: z.array(z.looseObject({ dingtalkId: optionalText })).nullish(),
-  text: loose.nullish(), content: z.union([loose, z.string()]).nullish(), originalMsgId: optionalText, originalProcessQueryKey: optionalText,
-});
+  conversationId: z.string().min(1), conversationType: z.coerce.string(), conversationTitle: optionalText, msgId: z.string().min(1), msgtype: z.string().catch("unknown"),
+  senderNick: optionalText, senderStaffId: optionalText, senderId: optionalText, chatbotUserId: optionalText, robotCode: optionalText, createAt: optionalMs,
+  sessionWebhook: optionalText, sessionWebhookExpiredTime: optionalMs, isInAtList: z.boolean().nullish().catch(undefined), atUsers: z.array(z.looseObject({ dingtalkId: optionalText })).nullish().catch(undefined),
+  text: loose.nullish().catch(undefined), content: z.union([loose, z.string()]).nullish().catch(undefined), originalMsgId: optionalText, originalProcessQueryKey: optionalText,
+}).refine(({ senderStaffId, senderId }) => Boolean(senderStaffId ?? senderId), "nobody sent it");
 export type RobotMessage = z.infer<typeof robotMessage>;
 
 /** What an answer needs of the message that it answers; journaled with it. */

@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { acknowledge, actionFor, type Frame, parseFrame, refuse } from "./frames.ts";
+import { acknowledge, actionFor, type Callback, type Frame, parseFrame, refuse } from "./frames.ts";
 
 export interface LinkTimings {
   /** Between two pings of ours, ms. */
@@ -16,8 +16,8 @@ export interface LinkOptions {
   readonly signal: AbortSignal;
   onOpen(): void;
   onFrame(frame: Frame): void;
-  /** Takes a robot message over: `false` leaves it unacknowledged, so that the platform sends it again. */
-  onMessage(data: string): Promise<boolean>;
+  /** Takes a message or a pressed button over: `false` leaves it unacknowledged, so that the platform sends it again. */
+  onCallback(callback: Callback): Promise<boolean>;
   onProblem(message: string, err: unknown): void;
 }
 
@@ -63,10 +63,10 @@ export async function runLink(options: LinkOptions): Promise<LinkEnd> {
         resolve({ kind: "replace" });
         return void taking.finally(() => socket.close());
       }
-      if (action.kind === "robot-message" && !isReplaced) {
+      if (action.kind === "callback" && !isReplaced) {
         taking = taking.then(async () => {
           try {
-            if (await options.onMessage(action.data)) say(acknowledge(frame));
+            if (await options.onCallback(action.callback)) say(acknowledge(frame));
           } catch (err) {
             options.onProblem("message not understood", err);
             say(refuse(frame, "the message was not understood"));

@@ -2,6 +2,7 @@ import { type ChannelAccountContext, ChannelError, type ChannelPlugin, defineCha
 import { ACTIONS, handleAction } from "./actions.ts";
 import { collectWarnings, normalizeEntry, resolveAccess, resolveToolPolicy } from "./access.ts";
 import { createDingTalkApi, type DingTalkApi } from "./api.ts";
+import { type CardPlaces, createCardPlaces, readCardAction } from "./card-action.ts";
 import { closeOrphan, openCard } from "./card.ts";
 import { defaultAccountId, type DingTalkAccount, type Env, isCardAccount, listAccountIds, resolveAccount, unconfiguredReason } from "./config.ts";
 import { DEFAULT_CHUNK_CHARS } from "./format.ts";
@@ -39,6 +40,7 @@ interface AccountState {
   readonly reactions: Reactions;
   readonly hint: PermissionHint;
   readonly pace: Pace;
+  readonly cardPlaces: CardPlaces;
   /** Until then answers are Markdown. */
   cardsOffUntilMs: number;
   journal?: Journal | undefined;
@@ -57,7 +59,7 @@ export function createDingTalkPlugin(options: DingTalkPluginOptions): ChannelPlu
     const known = states.get(account.accountId);
     if (known?.key === key) return known;
     const state: AccountState = {
-      key, api: createDingTalkApi(account, { now, timeoutMs: options.callTimeoutMs }), reactions: createReactions(), hint: createPermissionHint(log, now), pace: createPace(now), cardsOffUntilMs: 0,
+      key, api: createDingTalkApi(account, { now, timeoutMs: options.callTimeoutMs }), reactions: createReactions(), hint: createPermissionHint(log, now), pace: createPace(now), cardPlaces: createCardPlaces(), cardsOffUntilMs: 0,
     };
     states.set(account.accountId, state);
     return state;
@@ -82,6 +84,7 @@ export function createDingTalkPlugin(options: DingTalkPluginOptions): ChannelPlu
     if (now() < state.cardsOffUntilMs) return undefined;
     return openCard({
       account, api: state.api, log, now,
+      onCreate: (outTrackId) => state.cardPlaces.add(outTrackId, chat),
       onDegrade(reason) {
         state.cardsOffUntilMs = now() + (account.config.aicardDegradeMs ?? DEFAULT_DEGRADE_MS);
         state.setStatus?.({ cardProblem: reason });
@@ -113,10 +116,12 @@ export function createDingTalkPlugin(options: DingTalkPluginOptions): ChannelPlu
       }
       return true;
     };
+    const takeCardAction = async (data: string, callbackId: string): Promise<boolean> =>
+      (await ctx.receive(readCardAction(data, { account, callbackId, now, places: state.cardPlaces }))).kind !== "unavailable";
     ctx.setStatus({ mode: account.config.connectionMode ?? "stream" });
     try {
       if (account.config.connectionMode === "webhook") await runWebhook(ctx, take);
-      else await runStream({ ctx, api: state.api, timings, take });
+      else await runStream({ ctx, api: state.api, timings, take: ({ what, id, data }) => (what === "message" ? take(data) : takeCardAction(data, id)) });
     } finally {
       await journal.close();
     }

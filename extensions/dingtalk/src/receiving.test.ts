@@ -96,6 +96,22 @@ describe("messages from DingTalk", () => {
   });
 });
 
+describe("frames of any kind", () => {
+  it("harm nobody, and an odd word in a message does not lose it", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    const frames = ["", "null", "[]", "{", '"x"', "{}", '{"type":5}', '{"type":"CALLBACK"}', '{"type":"CALLBACK","headers":null}', '{"type":"CALLBACK","headers":{"topic":7}}', '{"type":"CALLBACK","headers":{"topic":"/v1.0/im/bot/messages/get","messageId":"x"},"data":{}}', '{"type":"NEWS","headers":{}}', '{"type":"SYSTEM","headers":{"topic":"ping"},"data":5}', "x".repeat(100_000)];
+    for (const frame of frames) api.sendRaw(frame);
+    api.sendRaw(Buffer.from([0, 255]));
+    const nobody = api.injectDirect("from nobody", { extra: { senderStaffId: null, senderId: "" } });
+    expect(await api.acked(nobody.ackId)).toMatchObject({ code: 500 });
+    api.injectDirect("odd", { extra: { createAt: null, senderNick: 5, atUsers: "x", isInAtList: "yes", originalMsgId: 7, sessionWebhookExpiredTime: "soon", conversationTitle: {} } });
+    expect(await account.receivedCount()).toMatchObject({ text: "odd", sender: { id: ALICE } });
+    expect(account.received[0]?.timestampMs).toBeGreaterThan(1_600_000_000_000);
+    expect(api.connections()).toBe(1);
+  });
+});
+
 describe("the connection", () => {
   it("is opened anew after a drop, after `disconnect`, and when pings stay without answer", async () => {
     await using api = await startFakeDingTalk();
@@ -171,6 +187,10 @@ describe("the connection", () => {
     const post = async (secret: string, timestamp = String(Date.now())): Promise<number> =>
       (await fetch(`${http.url}/dingtalk/webhook`, { method: "POST", body, headers: { timestamp, sign: createHmac("sha256", secret).update(`${timestamp}\n${secret}`).digest("base64") } })).status;
     expect([await post("wrong"), await post("secret1", "1000000000000"), await post("secret1")]).toEqual([403, 403, 200]);
+    const timestamp = String(Date.now());
+    const signed = { timestamp, sign: createHmac("sha256", "secret1").update(`${timestamp}\nsecret1`).digest("base64") };
+    const status = async (raw: string, method = "POST"): Promise<number> => (await fetch(`${http.url}/dingtalk/webhook`, { method, ...(method === "POST" ? { body: raw } : {}), headers: signed })).status;
+    expect([await status("{"), await status("[]"), await status(""), await status("", "GET")]).toEqual([400, 400, 400, 405]);
     expect(account.received.map((m) => m.text)).toEqual(["by http"]);
     await account.stop();
     await http.close();

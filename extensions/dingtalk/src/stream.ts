@@ -2,6 +2,7 @@ import { backoffDelayMs, type ChannelAccountContext, ChannelError, errorText, sl
 import type { DingTalkApi } from "./api.ts";
 import { addressProblem, type DingTalkAccount } from "./config.ts";
 import { DingTalkError } from "./errors.ts";
+import type { Callback } from "./frames.ts";
 import { type LinkEnd, type LinkTimings, runLink } from "./link.ts";
 
 export const LINK_TIMINGS: LinkTimings = { pingMs: 20_000, maxMisses: 2, connectMs: 20_000 };
@@ -35,7 +36,7 @@ export async function runStream(deps: {
   readonly ctx: ChannelAccountContext<DingTalkAccount>;
   readonly api: DingTalkApi;
   readonly timings: LinkTimings;
-  take(data: string): Promise<boolean>;
+  take(callback: Callback): Promise<boolean>;
 }): Promise<void> {
   const { ctx } = deps;
   const { signal, log, now } = ctx;
@@ -86,7 +87,7 @@ async function connectOnce(deps: Parameters<typeof runStream>[0]): Promise<LinkE
         ctx.setStatus({ lastEventAt: ctx.now() });
         ctx.log[ctx.account.config.debug === true ? "info" : "debug"]("frame from DingTalk", { type, topic: headers.topic, messageId: headers.messageId });
       },
-      onMessage: deps.take,
+      onCallback: deps.take,
       onProblem: (message, err) => ctx.log.warn(message, err === undefined ? {} : { error: errorText(err) }),
     });
   } catch (err) {

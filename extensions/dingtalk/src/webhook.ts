@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { type ChannelAccountContext, errorText } from "openclaw/plugin-sdk";
+import { type ChannelAccountContext, type ChannelHttpResponse, errorText } from "openclaw/plugin-sdk";
 import type { DingTalkAccount } from "./config.ts";
 
 const MAX_AGE_MS = 3_600_000;
+const REFUSAL_QUIET_MS = 60_000;
 
 /** Whether the headers `timestamp` and `sign` were made with the app's secret within the last hour. Source: DingTalk's HTTP mode. */
 export function isSignedBy(secret: string, timestamp: string, sign: string, nowMs: number): boolean {
@@ -15,10 +16,19 @@ export function isSignedBy(secret: string, timestamp: string, sign: string, nowM
 /** `connectionMode: "webhook"`: messages come to a path of the gateway, until the signal aborts. */
 export async function runWebhook(ctx: ChannelAccountContext<DingTalkAccount>, take: (data: string) => Promise<boolean>): Promise<void> {
   const { account, signal, log, now } = ctx;
+  let quietUntilMs = 0;
+  const refuse = (): ChannelHttpResponse => {
+    // Once a minute: anybody can call.
+    if (now() >= quietUntilMs) {
+      quietUntilMs = now() + REFUSAL_QUIET_MS;
+      log.warn("message refused: it is not signed with the app's secret, or it is old", { fix: `If it came from DingTalk: check ${account.configPath}.clientSecret and this machine's clock.` });
+    }
+    return { status: 403, body: "wrong signature" };
+  };
   const path = account.config.webhookPath ?? (account.accountId === "default" ? "/dingtalk/webhook" : `/dingtalk/webhook/${account.accountId}`);
   const withdraw = ctx.http.route(path, { auth: "plugin" }, async ({ method, headers }, rawBody) => {
     if (method !== "POST") return { status: 405 };
-    if (!isSignedBy(account.clientSecret, one(headers["timestamp"]), one(headers["sign"]), now())) return { status: 403, body: "wrong signature" };
+    if (!isSignedBy(account.clientSecret, one(headers["timestamp"]), one(headers["sign"]), now())) return refuse();
     ctx.setStatus({ lastEventAt: now() });
     try {
       return (await take(rawBody.toString("utf8"))) ? { status: 200, headers: { "content-type": "application/json" }, body: "{}" } : { status: 503 };

@@ -54,10 +54,11 @@ export function resolveToolPolicy(account: QQBotAccount, ctx: GroupContext): Gro
   return { ...own, deny: [...(own?.deny ?? []), ...SAFE_TOOLS_DENIED] };
 }
 
-export function collectWarnings({ config, configPath }: QQBotAccount, cfg: OpenClawConfig): string[] {
+export function collectWarnings(account: QQBotAccount, cfg: OpenClawConfig): string[] {
+  const { config, configPath } = account;
   const open = config.dmPolicy === "open" || config.allowFrom?.includes("*") === true;
   return [
-    ...unknownKeys(cfg),
+    ...unknownKeys(cfg, account),
     ...(open ? [`${configPath}: everybody who finds the bot on QQ may talk to it.`] : []),
     ...(config.groupPolicy === "open" && Object.keys(config.groups ?? {}).length === 0 ? [`${configPath}.groupPolicy is "open" without a groups list: list the groups under ${configPath}.groups.`] : []),
   ];

@@ -4,7 +4,8 @@ import { decide, QQApiError } from "./errors.ts";
 import type { TokenSource } from "./token.ts";
 
 const TIMEOUT_MS = 30_000;
-const errorBody = z.object({ code: z.number().optional(), err_code: z.number().optional(), message: z.string().optional() });
+const number = z.coerce.number().optional().catch(undefined);
+const errorBody = z.object({ code: number, err_code: number, message: z.string().optional().catch(undefined) });
 
 export interface QQApi {
   /** The JSON that came back. Repeats once with a new token. @throws QQApiError */
@@ -17,14 +18,15 @@ export interface QQApi {
 export function createApi(options: { readonly root: string; readonly tokens: TokenSource }): QQApi {
   async function once(token: string, method: string, path: string, body: object | undefined, signal: AbortSignal): Promise<unknown> {
     let response: Response;
+    let text: string;
     try {
       response = await fetch(`${options.root}${path}`, {
         method, redirect: "error", signal, headers: { authorization: `QQBot ${token}`, "content-type": "application/json" }, ...(body ? { body: JSON.stringify(body) } : {}),
       });
+      text = await response.text();
     } catch (err) {
       throw new QQApiError(`${method} ${path.split("/").at(-1) ?? path}: QQ's API gave no answer`, { status: 0, mayHaveArrived: method !== "GET" && !isRefusedConnection(err) }, { cause: err });
     }
-    const text = await response.text();
     const json = parseJson(text);
     const parsed = errorBody.safeParse(json).data;
     const code = parsed?.code ?? parsed?.err_code;
@@ -44,7 +46,7 @@ export function createApi(options: { readonly root: string; readonly tokens: Tok
       try {
         return await once(token, method, path, body, stop);
       } catch (err) {
-        if (!(err instanceof QQApiError) || decide(err) !== "refresh-token") throw err;
+        if (!(err instanceof QQApiError) || !isAboutToken(err)) throw err;
         options.tokens.drop(token);
         return once(await options.tokens.get(), method, path, body, stop);
       }
@@ -53,6 +55,9 @@ export function createApi(options: { readonly root: string; readonly tokens: Tok
     dropToken: (token) => options.tokens.drop(token),
   };
 }
+
+/** Codes that are not known speak for themselves. */
+const isAboutToken = (err: QQApiError): boolean => decide(err) === "refresh-token" || (decide(err) === "unknown" && /access_?token|\btoken\b/i.test(err.message));
 
 function parseJson(text: string): unknown {
   try {

@@ -9,13 +9,15 @@ import { setup } from "./setup.ts";
 const config = (qqbot: object) => ({ channels: { qqbot } });
 
 it("keys that do nothing here are told with what replaces them, in accounts and groups as well", () => {
-  const cfg = config({ appId: 1, clientSecret: "s", stt: { enabled: true }, execApprovals: {}, groups: { "*": { colour: "red" } }, accounts: { b: { appId: 2, upgradeMode: "doc" } } });
+  const cfg = config({ appId: 1, clientSecret: "s", stt: { enabled: true }, execApprovals: {}, streaming: { mode: "off", speed: 9 }, audioFormatPolicy: { volume: 1 }, groups: { "*": { colour: "red" } }, accounts: { b: { appId: 2, upgradeMode: "doc" } } });
   expect(collectWarnings(resolveAccount(cfg, "default", {}), cfg)).toEqual([
     "channels.qqbot.stt has no effect: recordings are put into words by tools.media.audio.",
     "channels.qqbot.execApprovals has no effect: approvals of commands are set in approvals.exec.",
+    "channels.qqbot.streaming.speed has no effect: this key is not known.",
+    "channels.qqbot.audioFormatPolicy.volume has no effect: this key is not known.",
     'channels.qqbot.groups["*"].colour has no effect: this key is not known.',
-    "channels.qqbot.accounts.b.upgradeMode has no effect: the gateway is updated with `openclaw update`.",
   ]);
+  expect(collectWarnings(resolveAccount(cfg, "b", {}), cfg)).toContain("channels.qqbot.accounts.b.upgradeMode has no effect: the gateway is updated with `openclaw update`.");
 });
 
 it("the secret comes from the config, a file or the environment; only the default account reads QQBOT_*", async () => {

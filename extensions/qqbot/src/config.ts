@@ -19,6 +19,8 @@ const group = z.object({
 const formats = z.array(z.string()).optional();
 /** A reference in place of the secret; what runs a program is not followed. */
 const secretRef = z.strictObject({ source: z.enum(["env", "file"], "use source \"env\" or \"file\", or clientSecretFile"), provider: z.string().optional(), id: z.string().min(1) });
+const streamingKeys = z.object({ mode: z.enum(["off", "partial"]).optional(), c2cStreamApi: z.boolean().optional() });
+const audioKeys = z.object({ sttDirectFormats: formats, uploadDirectFormats: formats, transcodeEnabled: z.boolean().optional() });
 const accountKeys = z.object({
   enabled: z.boolean().optional(),
   name: z.string().optional(),
@@ -34,8 +36,8 @@ const accountKeys = z.object({
   defaultRequireMention: z.boolean().optional(),
   groups: z.record(z.string(), group).optional(),
   urlDirectUpload: z.boolean().optional(),
-  streaming: z.union([z.boolean(), z.object({ mode: z.enum(["off", "partial"]).optional(), c2cStreamApi: z.boolean().optional() })]).optional(),
-  audioFormatPolicy: z.object({ sttDirectFormats: formats, uploadDirectFormats: formats, transcodeEnabled: z.boolean().optional() }).optional(),
+  streaming: z.union([z.boolean(), streamingKeys]).optional(),
+  audioFormatPolicy: audioKeys.optional(),
   voiceDirectUploadFormats: formats,
   textChunkLimit: z.number().int().min(100).max(5000).optional(),
   historyLimit: z.number().int().min(0).optional(),
@@ -52,19 +54,21 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   imageServerBaseUrl: "pictures are uploaded, no server of images is needed",
 };
 
-/** Keys without effect, each with what to use instead; they are told, not refused. */
-export function unknownKeys(cfg: OpenClawConfig): string[] {
+/** Keys of an account and of the section without effect, each with what to use instead; they are told, not refused. */
+export function unknownKeys(cfg: OpenClawConfig, { configPath }: Pick<QQBotAccount, "configPath">): string[] {
   const channels: Readonly<Record<string, unknown>> = cfg.channels ?? {};
   const given = asRecord(channels["qqbot"]);
   const tell = (value: unknown, shape: object, path: string): string[] =>
     Object.keys(asRecord(value)).filter((key) => !(key in shape)).map((key) => `${path}.${key} has no effect: ${ELSEWHERE[key] ?? "this key is not known"}.`);
   const account = (value: unknown, shape: object, path: string): string[] => [
     ...tell(value, shape, path),
+    ...tell(asRecord(value)["streaming"], streamingKeys.shape, `${path}.streaming`),
+    ...tell(asRecord(value)["audioFormatPolicy"], audioKeys.shape, `${path}.audioFormatPolicy`),
     ...Object.entries(asRecord(asRecord(value)["groups"])).flatMap(([id, own]) => tell(own, group.shape, `${path}.groups["${id}"]`)),
   ];
   return [
     ...account(given, section.shape, "channels.qqbot"),
-    ...Object.entries(asRecord(given["accounts"])).flatMap(([id, own]) => account(own, accountKeys.shape, `channels.qqbot.accounts.${id}`)),
+    ...Object.entries(asRecord(given["accounts"])).filter(([id]) => `channels.qqbot.accounts.${id}` === configPath).flatMap(([, own]) => account(own, accountKeys.shape, configPath)),
   ];
 }
 

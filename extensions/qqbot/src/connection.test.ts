@@ -57,6 +57,33 @@ describe("the connection", () => {
     expect(api.identified.at(-1)?.d["intents"]).toBe(1_174_409_216);
   });
 
+  it("stands whatever frames come, and a session that cannot be read is asked for again", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    const frames = ["", "null", "[]", "{", '"x"', '{"op":"0"}', '{"op":0}', '{"op":0,"t":7}', '{"op":0,"t":"C2C_MESSAGE_CREATE","d":null}', '{"op":0,"s":"x","t":"C2C_MESSAGE_CREATE"}', '{"op":99,"d":{}}', '{"op":11,"d":[]}', '{"op":0,"t":"NEWS","d":{"deep":[[[[]]]]}}', '{"op":10,"d":{"heartbeat_interval":1e12}}', '{"op":10}', "\u0000", "x".repeat(100_000)];
+    for (const frame of frames) api.sendRaw(frame);
+    api.sendRaw(Buffer.from([0, 255, 1]));
+    api.injectDirect("still here");
+    expect(await account.receivedCount()).toMatchObject({ text: "still here" });
+    // Each of the two greetings is answered; no connection was given up.
+    expect(ops(api)).toEqual([2, 6, 6]);
+    api.forgetSessions();
+    api.readyWith({ nonsense: true });
+    api.dropSockets();
+    await api.waitUntil(() => ops(api).length >= 6 && account.status.connected, "a session that is understood");
+    api.injectDirect("and here");
+    expect(await account.receivedCount(2)).toMatchObject({ text: "and here" });
+  });
+
+  it("that is not admitted and not refused either is begun anew", async () => {
+    await using api = await startFakeQQ();
+    await using account = await startTestAccount({ api, plugin: { timings: { helloMs: 60 } } });
+    api.forgetSessions();
+    api.ignoreSignIns(1);
+    api.dropSockets();
+    await api.waitUntil(() => ops(api).length >= 3 && account.status.connected, "the next sign-in");
+  });
+
   it("is written down at most once a second", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const stateDir = await mkdtemp(join(tmpdir(), "qqbot-"));

@@ -3,7 +3,7 @@ import { groupSettings, isCommandAllowed } from "./access.ts";
 import type { QQApi } from "./api.ts";
 import type { QQBotAccount } from "./config.ts";
 import { buildContextInfo } from "./context-info.ts";
-import { type Attachment, c2cMessage, type C2CMessageEvent, groupMessage, type GroupMessageEvent, guildMessage, type GuildMessageEvent, interaction, type MessageEvent } from "./events.ts";
+import { type Attachment, c2cMessage, type C2CMessageEvent, groupMessage, type GroupMessageEvent, guildMessage, type GuildMessageEvent, interaction, type InteractionEvent, type SpokenEvent } from "./events.ts";
 import { parseFaceTags } from "./faces.ts";
 import type { QuoteIndex } from "./quotes.ts";
 import type { WSPayload } from "./socket.ts";
@@ -38,7 +38,7 @@ export async function handleEvent(payload: WSPayload, deps: EventDeps): Promise<
     case "DIRECT_MESSAGE_CREATE":
       return handleDirectMessage(guildMessage.parse(payload.d), deps);
     case "INTERACTION_CREATE":
-      return handleInteraction(payload.d, deps);
+      return handleInteraction(interaction.parse(payload.d), payload.id ?? undefined, deps);
     default:
       deps.ctx.log.debug("QQ event without effect", { type: payload.t });
       return true;
@@ -55,7 +55,7 @@ export async function handleGroupMessage(event: GroupMessageEvent, deps: EventDe
   if (author.bot) return true;
   const chatId = `group:${id}`;
   const { settings } = groupSettings(deps.ctx.account, chatId);
-  const named = event.mentions ?? [];
+  const named = event.mentions;
   const bot = isAddressed || named.some((mention) => mention.is_you);
   if (settings.ignoreOtherMentions && !bot && named.length > 0) return true;
   if (!isCommandAllowed(settings, readText(event, undefined))) return true;
@@ -71,7 +71,7 @@ export async function handleGuildMessage(event: GuildMessageEvent, deps: EventDe
   const chatId = `channel:${id}`;
   const { settings } = groupSettings(deps.ctx.account, chatId);
   const own = deps.botId();
-  const named = event.mentions ?? [];
+  const named = event.mentions;
   const bot = isAddressed || named.some((mention) => mention.is_you || (own !== undefined && mention.id === own)) || (own !== undefined && new RegExp(`<@!?${own.replace(/\W/g, "")}>`).test(event.content));
   if (settings.ignoreOtherMentions && !bot && named.length > 0) return true;
   if (!isCommandAllowed(settings, readText(event, own))) return true;
@@ -88,26 +88,30 @@ async function handleDirectMessage(event: GuildMessageEvent, deps: EventDeps): P
   return take(event, deps, { target: { scene: "dm", id: guildId }, chat: { id: author.id, type: "direct" }, sender: { id: author.id, name: author.username }, address: `dm:${guildId}` });
 }
 
-/** Buttons are messages; every interaction is acknowledged, or QQ shows an error. */
-async function handleInteraction(data: unknown, deps: EventDeps): Promise<boolean> {
-  const event = interaction.parse(data);
-  const { group_openid: group, data: pressed } = event;
-  const senderId = group === undefined ? event.user_openid : event.group_member_openid;
-  const text = pressed?.resolved?.button_data?.trim() ?? "";
-  let taken = true;
-  if (text !== "" && senderId !== undefined) {
-    const target: QQTarget = group === undefined ? { scene: "c2c", id: senderId } : { scene: "group", id: group };
-    const outcome = await deps.ctx.receive({
-      channel: "qqbot", accountId: deps.ctx.account.accountId, messageId: event.id, chat: group === undefined ? { id: senderId, type: "direct" } : { id: `group:${group}`, type: "group" },
-      sender: { id: senderId }, text, timestampMs: readTime(event.timestamp, deps.ctx.now()), from: formatTarget(target), to: formatTarget(target),
-      mentions: { bot: true, anyone: false, implicit: false }, commandSource: "native", noDebounce: true,
-    });
-    taken = outcome.kind !== "unavailable";
-  }
+/**
+ * Buttons are messages, answered in the window of the press, which is known by the id of its event; every interaction is
+ * acknowledged, or QQ shows an error.
+ */
+async function handleInteraction(event: InteractionEvent, eventId: string | undefined, deps: EventDeps): Promise<boolean> {
+  const text = event.data?.resolved?.button_data?.trim() ?? "";
+  const place = text === "" ? undefined : placeOfPress(event);
+  const { settings } = groupSettings(deps.ctx.account, place?.chat.id ?? "");
+  const isHeard = place !== undefined && (place.chat.type === "direct" || isCommandAllowed(settings, text));
+  const spoken: SpokenEvent = { id: event.id, content: text, timestamp: event.timestamp, attachments: [], mentions: [] };
+  const taken = !isHeard || (await take(spoken, deps, { ...place, ...(place.chat.type === "direct" ? {} : { chat: { ...place.chat, title: settings.name }, prompt: settings.prompt }), pressedAs: eventId ?? "" }));
   if (taken) {
     deps.api.call("PUT", `/interactions/${encodeURIComponent(event.id)}`, { code: 0 }).catch((err: unknown) => deps.ctx.log.debug("interaction not acknowledged", { err }));
   }
   return taken;
+}
+
+/** Who pressed, and where. */
+function placeOfPress({ group_openid: group, group_member_openid: member, channel_id: channel, guild_id: guildId, user_openid: person, data }: InteractionEvent): Place | undefined {
+  const inGroup = (target: QQTarget, chatId: string, id: string | undefined): Place | undefined =>
+    id === undefined ? undefined : { target, chat: { id: chatId, type: "group", ...(guildId === undefined ? {} : { guildId }) }, sender: { id }, address: chatId, mentions: { bot: true, anyone: false } };
+  if (group !== undefined) return inGroup({ scene: "group", id: group }, `group:${group}`, member);
+  if (channel !== undefined) return inGroup({ scene: "channel", id: channel }, `channel:${channel}`, data?.resolved?.user_id);
+  return person === undefined ? undefined : { target: { scene: "c2c", id: person }, chat: { id: person, type: "direct" }, sender: { id: person }, address: person };
 }
 
 interface Place {
@@ -118,17 +122,19 @@ interface Place {
   readonly address: string;
   readonly mentions?: Omit<InboundMentions, "implicit">;
   readonly prompt?: string | undefined;
+  /** A button was pressed: the id of the event, "" when QQ gives none. */
+  readonly pressedAs?: string;
 }
 
-async function take(event: MessageEvent, deps: EventDeps, place: Place): Promise<boolean> {
+async function take(event: SpokenEvent, deps: EventDeps, place: Place): Promise<boolean> {
   const { ctx } = deps;
   const { account } = ctx;
   const text = readText(event, deps.botId());
   const ref = extOf(event, "ref_msg_idx");
   const quoted = ref === undefined ? undefined : await deps.quotes.find(ref);
   deps.quotes.add(extOf(event, "msg_idx"), { text, isOwn: false });
-  const media = (event.attachments ?? []).flatMap(toMediaRef);
-  const heard = (event.attachments ?? []).map((item) => item.asr_refer_text?.trim() ?? "").filter(Boolean);
+  const media = event.attachments.flatMap(toMediaRef);
+  const heard = event.attachments.map((item) => item.asr_refer_text?.trim() ?? "").filter(Boolean);
   const nowMs = ctx.now();
   const timestampMs = readTime(event.timestamp, nowMs);
   const contextInfo = buildContextInfo({
@@ -140,7 +146,8 @@ async function take(event: MessageEvent, deps: EventDeps, place: Place): Promise
   const outcome: ReceiveOutcome = await ctx.receive({
     channel: "qqbot", accountId: account.accountId, messageId: event.id, chat: place.chat, sender: place.sender, text, timestampMs, from: formatTarget(place.target), to: formatTarget(place.target),
     agentText: agentBody,
-    replyContext: openWindow(place.target.scene, event.id, Math.min(timestampMs, nowMs)),
+    ...(place.pressedAs === "" ? {} : { replyContext: openWindow(place.target.scene, place.pressedAs ?? event.id, Math.min(timestampMs, nowMs), { isEvent: place.pressedAs !== undefined }) }),
+    ...(place.pressedAs === undefined ? {} : { commandSource: "native", noDebounce: true }),
     ...(media.length > 0 ? { media } : {}),
     ...(place.mentions ? { mentions: { ...place.mentions, implicit: quoted?.isOwn === true } } : {}),
     ...(ref === undefined ? {} : { reply: { id: ref, isQuote: true, body: quoted?.text ?? "（原文不可用）" } }),
@@ -151,8 +158,8 @@ async function take(event: MessageEvent, deps: EventDeps, place: Place): Promise
 }
 
 /** Faces by name, the bot's own mention removed, others as `@name`. */
-function readText(event: MessageEvent, botId: string | undefined): string {
-  const names = new Map((event.mentions ?? []).flatMap((mention) => [mention.id, mention.member_openid].filter((id) => id !== undefined).map((id) => [id, mention] as const)));
+function readText(event: SpokenEvent, botId: string | undefined): string {
+  const names = new Map(event.mentions.flatMap((mention) => [mention.id, mention.member_openid].filter((id) => id !== undefined).map((id) => [id, mention] as const)));
   return parseFaceTags(event.content)
     .replace(/<@!?([\w-]+)>/g, (tag: string, id: string) => {
       const mention = names.get(id);
@@ -163,8 +170,8 @@ function readText(event: MessageEvent, botId: string | undefined): string {
     .trim();
 }
 
-function extOf(event: MessageEvent, key: string): string | undefined {
-  return event.message_scene?.ext?.find((entry) => entry.startsWith(`${key}=`))?.slice(key.length + 1) || undefined;
+function extOf(event: SpokenEvent, key: string): string | undefined {
+  return event.message_scene?.ext.find((entry) => entry.startsWith(`${key}=`))?.slice(key.length + 1) || undefined;
 }
 
 function toMediaRef(item: Attachment): InboundMediaRef[] {

@@ -11,11 +11,14 @@ import type { QuoteIndex } from "./quotes.ts";
 import { messagePath, parseTarget, type QQTarget, TARGET_HINT } from "./targets.ts";
 import type { Uploader, UploadSource } from "./upload.ts";
 import { hasFormat, toSilk } from "./voice.ts";
-import { type PassiveReply, replyTo, type Windows } from "./windows.ts";
+import { answersMessage, idOf, type PassiveReply, replyTo, type Windows } from "./windows.ts";
 
 export const TEXT_LIMIT = 5000;
 const MAX_FETCHED_BYTES = 30 * 1024 * 1024;
-const answer = z.object({ id: z.string().optional(), ext_info: z.object({ ref_idx: z.string().optional() }).optional() });
+/** The message stands, whatever the answer looks like. */
+const answer = z.object({
+  id: z.union([z.string(), z.number()]).transform(String).optional().catch(undefined), ext_info: z.object({ ref_idx: z.string().optional() }).optional().catch(undefined),
+}).catch({});
 
 export interface SendDeps {
   readonly account: QQBotAccount;
@@ -115,7 +118,7 @@ async function post(sending: Sending, body: object, text: string): Promise<{ id:
     if (!(err instanceof QQApiError)) throw err;
     const decision = decide(err);
     if (passive && decision === "window") {
-      deps.windows.close(passive.msg_id);
+      deps.windows.close(idOf(passive));
       return active(sending, body, text);
     }
     if (decision === "retry" && !err.mayHaveArrived && err.status < 500) {
@@ -148,12 +151,15 @@ const windowClosed = (err: QQApiError, target: QQTarget): QQApiError =>
 async function request(sending: Sending, body: object, passive: PassiveReply | undefined, text: string): Promise<{ id: string }> {
   const { deps, target, signal } = sending;
   const isGuild = target.scene === "channel" || target.scene === "dm";
-  const reply = passive === undefined ? {} : isGuild ? { msg_id: passive.msg_id } : passive;
+  const reply = passive === undefined ? {} : isGuild ? withoutNumber(passive) : passive;
   const parsed = answer.parse(await deps.api.call("POST", messagePath(target), { ...body, ...reply }, { signal }));
   deps.quotes.add(parsed.ext_info?.ref_idx, { text, isOwn: true });
   // A message that waits for its audit has no id yet.
   return { id: parsed.id ?? `pending-${passive?.msg_seq ?? 0}` };
 }
+
+/** Guilds do not count replies. */
+const withoutNumber = ({ msg_seq: _number, ...reply }: PassiveReply): object => reply;
 
 async function fileSource(deps: SendDeps, file: OutboundMedia, signal: AbortSignal): Promise<{ as: SendAs; source: UploadSource }> {
   const bytes = await readFile(file.path);
@@ -200,7 +206,7 @@ async function uploadWithFallback({ deps, target, signal }: Sending, as: SendAs,
 /** "is typing", for people only: it uses up a reply, so it is sent once and only while there are enough left. */
 export async function sendTyping(deps: SendDeps, message: OutboundTarget, isFirst: (msgId: string) => boolean): Promise<void> {
   const target = parseTarget(message.to);
-  if (target?.scene !== "c2c" || deps.windows.left(message.replyContext) < 3) return;
+  if (target?.scene !== "c2c" || !answersMessage(message.replyContext) || deps.windows.left(message.replyContext) < 3) return;
   const msgId = replyTo(message.replyContext);
   if (msgId === undefined || !isFirst(msgId)) return;
   const passive = deps.windows.take(message.replyContext);

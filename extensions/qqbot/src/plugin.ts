@@ -19,7 +19,7 @@ import { formatTarget, normalizeTarget, parseTarget, TARGET_HINT } from "./targe
 import { createTokenSource } from "./token.ts";
 import { createUploader, type Uploader } from "./upload.ts";
 import { hasFormat } from "./voice.ts";
-import { createWindows, type Windows } from "./windows.ts";
+import { answersMessage, createWindows, type Windows } from "./windows.ts";
 
 export interface QQBotPluginOptions {
   /** Where QQBOT_* and the OPENCLAW_QQBOT_* names are looked up. */
@@ -105,9 +105,6 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
     const { account } = ctx;
     const state = stateOf(account);
     ctx.setStatus({ mode: "websocket" });
-    const warnings = collectWarnings(account, ctx.cfg());
-    for (const warning of warnings) ctx.log.warn(warning);
-    ctx.setStatus({ warnings });
     await runSocket({
       api: state.api, store: createSessionStore({ stateDir: ctx.stateDir, accountId: account.accountId, appId: account.appId ?? "", now: () => ctx.now(), log: ctx.log }), log: ctx.log, signal: ctx.signal, now: () => ctx.now(), timings,
       onDispatch: (event) => handleEvent(event, { ctx, api: state.api, quotes: state.quotes, botId: () => state.botId }),
@@ -176,7 +173,7 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
         const target = parseTarget(to.to);
         const { api, windows, shown } = stateOf(account);
         // One reply for the stream, one for what it cannot hold.
-        if (!streams(account) || target?.scene !== "c2c" || windows.left(to.replyContext) < 2) return undefined;
+        if (!streams(account) || target?.scene !== "c2c" || !answersMessage(to.replyContext) || windows.left(to.replyContext) < 2) return undefined;
         const onShown = (msgId: string, part: Shown): void => {
           shown.set(msgId, part);
           const oldest = shown.keys().next().value;
@@ -196,8 +193,7 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
         return { ok: true, elapsedMs: now() - started, bot: { id: bot.id, username: bot.username } };
       },
       collectStatusIssues: (snapshots) =>
-        snapshots.flatMap(({ accountId, configured, unconfiguredReason: reason, intentLevel, warnings }) => [
-          ...(Array.isArray(warnings) ? warnings.map((warning) => ({ channel: "qqbot", accountId, kind: "config" as const, message: String(warning) })) : []),
+        snapshots.flatMap(({ accountId, configured, unconfiguredReason: reason, intentLevel }) => [
           ...(configured === false && typeof reason === "string" ? [{ channel: "qqbot", accountId, kind: "config" as const, message: reason, fix: "Copy AppID and AppSecret from 开发设置 of the bot on q.qq.com." }] : []),
           ...(typeof intentLevel === "number" && intentLevel >= GUILD_ONLY_LEVEL ? [{ channel: "qqbot", accountId, kind: "intent" as const, message: `${GUILD_ONLY}.`, fix: "Enable private and group chats (单聊、群聊) for the bot on q.qq.com, then restart the channel." }] : []),
         ]),

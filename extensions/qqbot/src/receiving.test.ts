@@ -82,6 +82,39 @@ describe("messages", () => {
     expect(plugin.groups?.resolveToolPolicy?.({ cfg, accountId: "default", groupId: chat.id })?.deny).toContain("group:runtime");
   });
 
+  it("are not lost for an odd word beside them", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    api.injectDirect("one", { author: { user_openid: ALICE, username: null }, attachments: null, mentions: [null, { id: 5 }], message_scene: { ext: null }, timestamp: null });
+    api.injectDirect("two", { attachments: [null, "x", { content_type: "image/png", url: "https://gchat.qpic.cn/a.png", size: "large", filename: null, voice_wav_url: null }], message_scene: null });
+    api.injectGroup("three", { author: { member_openid: ALICE, username: null, bot: null }, mentions: {} });
+    api.injectGuild("four", { member: { nick: null, roles: null } });
+    await account.receivedCount(4);
+    expect(account.received.map(({ text, media }) => [text, media?.map(({ kind }) => kind)])).toEqual([["one", undefined], ["two", ["image"]], ["three", undefined], ["four", undefined]]);
+  });
+
+  it("that are a pressed button are answered in the window of the press, within the level of the group", async () => {
+    await using account = await startTestAccount({ config: { groups: { [GROUP]: { commandLevel: "safety", prompt: "Be brief." } } } });
+    const { api } = account;
+    api.allowActive(false);
+    const ids = [api.press("yes", { user_openid: ALICE }), api.press("go on", { group_openid: GROUP, group_member_openid: "M1" }), api.press("hi", { channel_id: CHANNEL, guild_id: "9001" })];
+    api.press("/config set x 1", { group_openid: GROUP, group_member_openid: "M1" });
+    api.dispatch("INTERACTION_CREATE", { id: "odd", data: { resolved: "x" }, user_openid: 5 });
+    await account.receivedCount(3);
+    await api.waitUntil(() => api.calls().filter(({ method }) => method === "PUT").length === 5, "acknowledgements");
+    expect(account.received).toMatchObject([
+      { text: "yes", chat: { id: ALICE, type: "direct" }, commandSource: "native", agentText: expect.stringContaining("场景: 私聊") as string },
+      { text: "go on", chat: { id: `group:${GROUP}`, type: "group" }, sender: { id: "M1" }, groupSystemPrompt: "Be brief.", mentions: { bot: true } },
+      { text: "hi", chat: { id: `channel:${CHANNEL}`, guildId: "9001" }, sender: { id: "77" }, to: `qqbot:channel:${CHANNEL}` },
+    ]);
+    for (const [at, { to, replyContext }] of account.received.entries()) expect((await account.send({ to, replyContext, text: `answer ${at}` })).outcome?.kind).toBe("sent");
+    expect(api.sent().map(({ body }) => [body["event_id"], body["msg_id"], typeof body["msg_seq"]])).toEqual([[ids[0], undefined, "number"], [ids[1], undefined, "number"], [ids[2], undefined, "undefined"]]);
+    const [first] = account.received;
+    const target = { accountId: "default", to: first?.to ?? "", replyContext: first?.replyContext };
+    await account.plugin.outbound?.sendTyping?.(account.cfg, target);
+    expect([api.calls().some(({ body }) => body["msg_type"] === 6), account.plugin.streaming?.open?.({ channels: { qqbot: { appId: api.appId, clientSecret: api.secret, streaming: true } } }, target)]).toEqual([false, undefined]);
+  });
+
   it("that are a pressed button are the text of the button; every press is acknowledged", async () => {
     await using account = await startTestAccount();
     account.api.dispatch("INTERACTION_CREATE", { id: "i1", type: 11, user_openid: ALICE, data: { resolved: { button_data: "yes" } } });

@@ -66,6 +66,20 @@ describe("an answer", () => {
     expect(account.api.calls().filter(({ body }) => body["msg_type"] === 6)).toHaveLength(1);
   });
 
+  it("whose answer breaks off may have arrived; a busy token service and odd words about the token lose nothing", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    api.failNext(1, { status: 200, body: {}, cut: true, path: /messages$/ });
+    expect((await account.send({ text: "a" })).outcome).toMatchObject({ kind: "uncertain" });
+    api.failNext(1, { status: 400, body: { code: 99, message: "access_token is gone" }, path: /messages$/ });
+    expect((await account.send({ text: "b" })).outcome).toMatchObject({ kind: "sent" });
+    api.expireTokens();
+    api.failNext(1, { status: 200, body: { code: "100001", message: "Too many requests" }, path: /getAppAccessToken$/ });
+    expect((await account.send({ text: "c" })).outcome).toMatchObject({ kind: "rate-limited" });
+    api.failNext(1, { status: 200, body: { id: 7, ext_info: [] }, path: /messages$/ });
+    expect((await account.send({ text: "d" })).outcome).toMatchObject({ kind: "sent", messageIds: ["7"] });
+  });
+
   it("that QQ refuses for its Markdown or a link goes out plain; one that waits for its audit counts as sent", async () => {
     await using account = await startTestAccount();
     account.api.failNext(1, { status: 400, body: { code: 50_056, message: "markdown" }, path: /messages$/ });

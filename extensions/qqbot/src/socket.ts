@@ -12,6 +12,12 @@ const INTENT_LEVELS = [1_174_409_216, 1_107_300_352, 1_107_296_256, 1_073_741_82
 const payload = z.object({ op: z.number(), d: z.unknown().optional(), s: z.number().nullish(), t: z.string().nullish(), id: z.string().nullish() });
 export type WSPayload = z.infer<typeof payload>;
 
+const DEFAULT_BEAT_MS = 41_250;
+const MAX_BEAT_MS = 3_600_000;
+/** What no timer can hold counts as not given. */
+const hello = z.object({ heartbeat_interval: z.number().min(1).max(MAX_BEAT_MS).catch(DEFAULT_BEAT_MS) }).catch({ heartbeat_interval: DEFAULT_BEAT_MS });
+const readyEvent = z.object({ session_id: z.string().min(1), user: z.object({ id: z.coerce.string().optional(), username: z.string().optional().catch(undefined) }).optional().catch(undefined) });
+
 export interface SocketTimings {
   readonly reconnectMs: readonly number[];
   /** After "too fast", and after three connections that fell at once. */
@@ -143,7 +149,8 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
   let unanswered = false;
   /** Events are taken one after the other: their order is the order of the chat. */
   let line: Promise<void> = Promise.resolve();
-  const hello = setTimeout(() => end("resume", "no hello"), deps.timings.helloMs);
+  /** Runs until QQ says hello, and then until it admits or refuses the bot. */
+  let silence = setTimeout(() => end("resume", "no hello"), deps.timings.helloMs);
   const stop = (): void => end("resume", "stopped");
   signal.addEventListener("abort", stop, { once: true });
   deps.onLink({ reconnect: (reason) => end("resume", reason) });
@@ -166,6 +173,8 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
     deps.onReady({ bot, intentLevel: opening.level });
   };
   function startBeating(intervalMs: number): void {
+    clearInterval(beat);
+    unanswered = false;
     beat = setInterval(() => {
       if (unanswered) return end("resume", "no answer to a heartbeat");
       unanswered = true;
@@ -185,7 +194,8 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
     if (verdict) return;
     const seq = event.s ?? session?.lastSeq ?? 0;
     if (event.t === "READY") {
-      const begun = z.object({ session_id: z.string(), user: z.object({ id: z.coerce.string().optional(), username: z.string().optional() }).optional() }).parse(event.d);
+      const begun = readyEvent.safeParse(event.d).data;
+      if (!begun) return end("resume", "a session that is not understood");
       remember({ sessionId: begun.session_id, lastSeq: seq, intentLevelIndex: opening.level });
       return ready(begun.user ? { id: begun.user.id, username: begun.user.username } : undefined);
     }
@@ -196,13 +206,15 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
   function handle(message: WSPayload): void {
     switch (message.op) {
       case 10: {
-        clearTimeout(hello);
+        clearTimeout(silence);
+        silence = setTimeout(() => end("resume", "no answer to the sign-in"), deps.timings.helloMs);
         const token = `QQBot ${opening.token}`;
         if (session) send({ op: 6, d: { token, session_id: session.sessionId, seq: session.lastSeq } });
         else send({ op: 2, d: { token, intents: INTENT_LEVELS[opening.level] ?? 0, shard: [0, 1], properties: {} } });
-        return startBeating(z.object({ heartbeat_interval: z.number() }).parse(message.d).heartbeat_interval);
+        return startBeating(hello.parse(message.d).heartbeat_interval);
       }
       case 0:
+        clearTimeout(silence);
         line = line.then(() => dispatch(message)).catch((err: unknown) => log.error("QQ event not understood", { type: message.t, reason: errorText(err) }));
         return;
       case 1:
@@ -227,7 +239,7 @@ function follow(deps: SocketDeps, ws: WebSocketClient, opening: Opening): Promis
   return new Promise((resolve) => {
     ws.on("error", (err) => (verdict ??= { next: "resume", reason: errorText(err) }));
     ws.on("close", (code, reason) => {
-      clearTimeout(hello);
+      clearTimeout(silence);
       clearInterval(beat);
       signal.removeEventListener("abort", stop);
       deps.onLink(undefined);

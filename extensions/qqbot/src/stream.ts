@@ -14,6 +14,8 @@ const END = 10;
 const answer = z.object({ id: z.string().optional() });
 const orphan = z.object({ openid: z.string(), streamId: z.string(), passive: z.object({ msg_id: z.string(), msg_seq: z.number() }), index: z.number(), shown: z.string() });
 type Orphan = z.infer<typeof orphan>;
+/** Only messages are answered by a stream. */
+type StreamReply = Extract<PassiveReply, { readonly msg_id: string }>;
 
 export interface StreamDeps {
   readonly api: Pick<QQApi, "call">;
@@ -34,7 +36,7 @@ export interface StreamDeps {
 export function openStream(deps: StreamDeps, target: QQTarget, to: OutboundTarget): StreamHandle {
   const { log } = deps;
   const id = randomUUID();
-  let passive: PassiveReply | undefined;
+  let passive: StreamReply | undefined;
   let streamId: string | undefined;
   let index = 0;
   let shown = "";
@@ -46,7 +48,8 @@ export function openStream(deps: StreamDeps, target: QQTarget, to: OutboundTarge
   let lastAtMs = 0;
 
   async function put(text: string, state: number): Promise<void> {
-    passive ??= deps.windows.take(to.replyContext);
+    const reply = passive ?? deps.windows.take(to.replyContext);
+    passive = reply && "msg_id" in reply ? reply : undefined;
     if (!passive) throw new Error("the time to answer is over");
     const parsed = answer.parse(await deps.api.call("POST", streamPath(target.id), streamBody({ openid: target.id, streamId, passive, index, shown: text }, state)));
     index++;

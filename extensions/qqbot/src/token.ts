@@ -3,7 +3,7 @@ import { QQApiError } from "./errors.ts";
 
 const REFRESH_BEFORE_MS = 300_000;
 const TIMEOUT_MS = 30_000;
-const answer = z.object({ access_token: z.string().optional(), expires_in: z.coerce.number().optional(), code: z.number().optional(), message: z.string().optional() });
+const answer = z.object({ access_token: z.string().optional(), expires_in: z.coerce.number().optional(), code: z.coerce.number().optional().catch(undefined), message: z.string().optional().catch(undefined) });
 
 export interface TokenSource {
   /** One request at a time, however many ask. @throws QQApiError */

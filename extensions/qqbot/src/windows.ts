@@ -8,21 +8,23 @@ const MAX_REPLIES = 5;
 /** More than replies to one message. */
 const NUMBERS_A_SECOND = 8;
 const MAX_KEPT = 2000;
-const contextData = z.object({ msgId: z.string() });
+const contextData = z.object({ msgId: z.string(), isEvent: z.boolean().optional() });
 
-/** The window that a message opens. Source: spec channels-cn §1.6. */
-export function openWindow(scene: Scene, msgId: string, atMs: number): ReplyContext {
+/** The window that a message opens, or an event such as a pressed button. Source: spec channels-cn §1.6. */
+export function openWindow(scene: Scene, msgId: string, atMs: number, { isEvent = false }: { readonly isEvent?: boolean } = {}): ReplyContext {
   const limited = scene === "c2c" || scene === "group";
-  return { data: { msgId }, expiresAtMs: atMs + WINDOW_MS[scene], ...(limited ? { maxReplies: MAX_REPLIES } : {}) };
+  return { data: { msgId, ...(isEvent ? { isEvent } : {}) }, expiresAtMs: atMs + WINDOW_MS[scene], ...(limited ? { maxReplies: MAX_REPLIES } : {}) };
 }
 
-/** Id of the message that is answered. */
+/** Id of the message or the event that is answered. */
 export const replyTo = (context: ReplyContext | undefined): string | undefined => contextData.safeParse(context?.data).data?.msgId;
 
-export interface PassiveReply {
-  readonly msg_id: string;
-  readonly msg_seq: number;
-}
+/** Whether a message is answered: what grows or types needs one. */
+export const answersMessage = (context: ReplyContext | undefined): boolean => contextData.safeParse(context?.data).data?.isEvent !== true;
+
+export type PassiveReply = ({ readonly msg_id: string } | { readonly event_id: string }) & { readonly msg_seq: number };
+
+export const idOf = (reply: PassiveReply): string => ("msg_id" in reply ? reply.msg_id : reply.event_id);
 
 export interface Windows {
   /** Ids for one more reply; undefined when the window is closed or its replies are used up. */
@@ -36,10 +38,10 @@ export interface Windows {
 /** Counts replies per message, and never uses a pair of msg_id and msg_seq twice. */
 export function createWindows(now: () => number): Windows {
   const used = new Map<string, { count: number; readonly base: number }>();
-  const read = (context: ReplyContext | undefined): { msgId: string; left: number } | undefined => {
+  const read = (context: ReplyContext | undefined): { msgId: string; isEvent: boolean; left: number } | undefined => {
     const data = contextData.safeParse(context?.data).data;
     if (!data || now() >= (context?.expiresAtMs ?? 0)) return undefined;
-    return { msgId: data.msgId, left: (context?.maxReplies ?? Number.POSITIVE_INFINITY) - (used.get(data.msgId)?.count ?? 0) };
+    return { msgId: data.msgId, isEvent: data.isEvent === true, left: (context?.maxReplies ?? Number.POSITIVE_INFINITY) - (used.get(data.msgId)?.count ?? 0) };
   };
   const entry = (msgId: string): { count: number; readonly base: number } => {
     // The start depends on the clock, so that a restarted gateway does not repeat numbers: each second has its own.
@@ -55,7 +57,8 @@ export function createWindows(now: () => number): Windows {
       if (!open || open.left <= 0) return undefined;
       const record = entry(open.msgId);
       record.count++;
-      return { msg_id: open.msgId, msg_seq: record.base + record.count };
+      const msg_seq = record.base + record.count;
+      return open.isEvent ? { event_id: open.msgId, msg_seq } : { msg_id: open.msgId, msg_seq };
     },
     left: (context) => Math.max(0, read(context)?.left ?? 0),
     close(msgId) {

@@ -6,6 +6,7 @@ import { startChannelHttp } from "../../../test/support/channel-http.ts";
 import { startTestAccount, type TestAccountOptions } from "../../../test/support/wecom-api/account.ts";
 import { createCallbackSender, KEYS } from "../../../test/support/wecom-api/callback.ts";
 import { ALICE, GROUP, startFakeWecom } from "../../../test/support/wecom-api/index.ts";
+import { silentLogger } from "openclaw/plugin-sdk";
 import { callbackSignature, encryptCallback } from "./callback-crypto.ts";
 
 const APP = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, ...KEYS };
@@ -83,6 +84,30 @@ describe("the bot as a callback", () => {
     expect((await alone.account.send({ to: "user:bob", text: "x" })).outcome).toMatchObject({ kind: "rejected", reason: expect.stringContaining("only answers") as string });
   });
 
+  it("tells choices in words where no card can go", async () => {
+    await using w = await world({ ...KEYS });
+    const id = await begin(w);
+    const { to, replyContext } = await w.account.receivedCount();
+    const polled = w.bot.pollStream(BOT_PATH, id);
+    const card = { card_type: "button_interaction", task_id: "t1", main_title: { title: "Deploy?" }, button_list: [{ text: "Yes", key: "y" }, { text: "No", key: "n" }] };
+    expect((await w.account.send({ to, replyContext, kind: "final", text: JSON.stringify({ template_card: card }), buttons: [[{ text: "Yes", callbackData: "/yes" }]] })).outcome?.kind).toBe("sent");
+    expect((await polled).contents.at(-1)).toBe("Deploy?\n- Yes\n- No");
+  });
+
+  it("takes an event that names no id once, however often the same request comes", async () => {
+    await using w = await world({ ...KEYS });
+    const encrypt = encryptCallback(JSON.stringify({ msgtype: "event", chattype: "single", from: { userid: ALICE }, event: { eventtype: "template_card_event", template_card_event: { event_key: "ok" } } }), KEYS.encodingAESKey, "");
+    const post = (nonce: string): Promise<Response> => {
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      return fetch(`${w.server.url}${BOT_PATH}?${new URLSearchParams({ timestamp, nonce, msg_signature: callbackSignature(KEYS.token, timestamp, nonce, encrypt) }).toString()}`, { method: "POST", body: JSON.stringify({ encrypt }) });
+    };
+    const frozen = post("n1");
+    const again = await frozen.then((answer) => fetch(answer.url, { method: "POST", body: JSON.stringify({ encrypt }) }));
+    expect(again.status).toBe(200);
+    await post("n2");
+    expect(w.account.received).toHaveLength(2);
+  });
+
   it("greets, takes choices on cards, queues, and ends the stream of a message that nobody answers", async () => {
     await using w = await world({ ...KEYS, welcomeText: "你好" }, { receive: (message) => (message.chat.type === "group" ? { kind: "dropped", reason: "group-not-listed" } : { kind: "accepted", id: "1" }) });
     const event = (eventtype: string, more: object = {}): object => ({ msgid: `e${eventtype}`, msgtype: "event", chattype: "single", from: { userid: ALICE }, event: { eventtype, ...more } });
@@ -93,6 +118,33 @@ describe("the bot as a callback", () => {
     expect((await w.bot.postJson(BOT_PATH, w.api.message("second", {}, { chattype: "single" }))).body).toMatchObject({ stream: { content: "已收到，已排队处理中..." } });
     expect((await w.bot.postJson(BOT_PATH, w.api.message("@Claw hi", {}, { chattype: "group", chatid: GROUP }))).body).toMatchObject({ stream: { finish: true } });
     expect((await w.bot.postJson(BOT_PATH, { msgtype: "text", from: { userid: "sys" }, msgid: "m" })).body).toEqual({});
+  });
+
+  it("ends the streams of messages that are answered together with a later one, and leaves the others open", async () => {
+    await using w = await world({ ...KEYS });
+    const ask = async (text: string): Promise<{ id: string; content: string }> => ((await w.bot.postJson(BOT_PATH, w.api.message(text, {}, { chattype: "single" }))).body as { stream: { id: string; content: string } }).stream;
+    const shown = async ({ id }: { id: string }): Promise<unknown> => ((await w.bot.postJson(BOT_PATH, { msgtype: "stream", stream: { id } })).body as { stream: unknown }).stream;
+    const answer = async (at: number, text: string) => {
+      const { to, replyContext } = await w.account.receivedCount(at);
+      return w.account.send({ to, replyContext, kind: "final", text });
+    };
+    const [first, second, third, command] = [await ask("one"), await ask("two"), await ask("three"), await ask("/status")];
+    expect([second.content, third.content]).toEqual(["已收到，已排队处理中...", "已收到，已合并排队处理中..."]);
+    // At once, beside the answer that goes on.
+    await Promise.all([answer(4, "fine"), w.bot.pollStream(BOT_PATH, command.id)]);
+    expect(await shown(second)).toMatchObject({ finish: false });
+    await Promise.all([answer(1, "to one"), w.bot.pollStream(BOT_PATH, first.id)]);
+    const { to, replyContext } = await w.account.receivedCount(3);
+    const stream = w.account.plugin.streaming?.open?.(w.account.cfg, { accountId: "default", to, replyContext });
+    expect(await shown(second)).toMatchObject({ finish: true, content: "已和后面的消息合并处理，请看后面的回复。" });
+    await stream?.finish("");
+    await Promise.all([answer(3, "to two and three"), w.bot.pollStream(BOT_PATH, third.id)]);
+    // Without a growing answer as well.
+    const [fourth, fifth] = [await ask("four"), await ask("five")];
+    const sixth = await ask("six");
+    await Promise.all([answer(5, "to four"), w.bot.pollStream(BOT_PATH, fourth.id)]);
+    await Promise.all([answer(7, "to five and six"), w.bot.pollStream(BOT_PATH, sixth.id)]);
+    expect(await shown(fifth)).toMatchObject({ finish: true, content: "已和后面的消息合并处理，请看后面的回复。" });
   });
 
   it("leaves what cannot be written down to be sent again", async () => {
@@ -149,6 +201,13 @@ describe("the door of callbacks", () => {
     expect((await createCallbackSender(w.server.url, { receiveId: "other" }).postXml(APP_PATH, { MsgType: "text" })).status).toBe(400);
     expect((await w.bot.postJson(BOT_PATH, { no: "message" })).status).toBe(400);
     expect(w.account.received).toEqual([]);
+  });
+
+  it("tells the operator about wrong signatures, once a minute", async () => {
+    const warnings: string[] = [];
+    await using w = await world({ ...KEYS }, { log: { ...silentLogger, warn: (message) => void warnings.push(message) } });
+    for (const signature of ["a", "b"]) expect((await w.bot.postJson(BOT_PATH, { a: 1 }, { msg_signature: signature })).status).toBe(401);
+    expect(warnings).toEqual(["callback refused: its signature fits no token, or it is old"]);
   });
 
   it("tells accounts apart by path; shared paths need the account's name, or a signature that only one has", async () => {

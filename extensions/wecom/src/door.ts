@@ -5,6 +5,8 @@ import { normalizeEntry } from "./targets.ts";
 /** What every message passes, whichever way it came. */
 export interface InboundDoor {
   take(message: InboundMessage): Promise<ReceiveOutcome>;
+  /** What somebody thinks of an answer: the agent reads it with the next message. */
+  takeFeedback(feedback: { readonly id: string; readonly words: string }, place: { readonly userId: string; readonly groupId: string | undefined }): Promise<void>;
 }
 
 /** Sessions of dynamic agents, and the refusal of messages that no binding names. Source: spec channels-cn §2.1. */
@@ -18,6 +20,12 @@ export function createDoor(ctx: ChannelAccountContext<WecomAccount>): InboundDoo
       }
       return ctx.receive({ ...message, ...sessionOf(account, message) });
     },
+    async takeFeedback({ id, words }, { userId, groupId }) {
+      const chat: InboundMessage["chat"] = groupId === undefined ? { id: userId, type: "direct" } : { id: groupId, type: "group" };
+      // Notes go into the usual session of a chat, which belongs to somebody else there.
+      if (userId === "" || sessionOf(account, { chat, sender: { id: userId } }).sessionKey !== undefined) return;
+      await ctx.receiveEvent({ channel: "wecom", accountId: account.accountId, chat, actorId: userId, text: `WeCom: ${userId} ${words}`, contextKey: `wecom:feedback:${id}:${userId}`, dedupeId: `feedback:${id}:${userId}:${words}` });
+    },
   };
 }
 
@@ -25,7 +33,7 @@ const isBound = (cfg: OpenClawConfig, accountId: string): boolean =>
   (cfg.bindings ?? []).some(({ match }) => match.channel === "wecom" && (match.accountId === undefined || match.accountId === "*" || match.accountId.toLowerCase() === accountId));
 
 /** People and groups get agents of their own; administrators talk to the usual one. */
-function sessionOf({ accountId, config: { dynamicAgents } }: WecomAccount, { chat, sender }: InboundMessage): Pick<InboundMessage, "sessionKey"> {
+function sessionOf({ accountId, config: { dynamicAgents } }: WecomAccount, { chat, sender }: Pick<InboundMessage, "chat" | "sender">): Pick<InboundMessage, "sessionKey"> {
   if (dynamicAgents?.enabled !== true) return {};
   const isGroup = chat.type !== "direct";
   const isWanted = isGroup ? dynamicAgents.groupEnabled !== false : dynamicAgents.dmCreateAgent !== false;

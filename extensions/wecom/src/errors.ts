@@ -1,6 +1,6 @@
 import type { SendOutcome } from "openclaw/plugin-sdk";
 
-export type FailureKind = "token" | "rate-limited" | "retry" | "window" | "refused" | "uncertain";
+export type FailureKind = "token" | "rate-limited" | "retry" | "window" | "refused" | "too-large" | "uncertain";
 
 /** How one call to the platform failed. The texts hold no token and no secret. */
 export class WecomError extends Error {
@@ -48,6 +48,7 @@ export function toOutcome(err: unknown, sentParts: number): SendOutcome {
     case "window":
       return { kind: "window-expired", reason };
     case "token":
+    case "too-large":
     case "refused":
       return { kind: "rejected", reason };
   }

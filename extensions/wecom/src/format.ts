@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** Bytes of one text. Source: spec channels-cn §2.2 (stream content), §2.5 (app). */
 export const BOT_TEXT_BYTES = 20_480;
 export const APP_TEXT_BYTES = 2048;
@@ -61,6 +63,20 @@ export function takeTemplateCard(text: string): { readonly text: string; readonl
   const found = fenced ?? bare;
   const card = found?.[1] === undefined ? undefined : readCard(found[1]);
   return found && card ? { text: (text.slice(0, found.index) + text.slice(found.index + found[0].length)).trim(), card } : { text, card: undefined };
+}
+
+const titles = z.looseObject({ title: z.string().optional(), desc: z.string().optional() }).optional();
+const cardWords = z.looseObject({
+  main_title: titles, sub_title_text: z.string().optional(), button_list: z.array(z.looseObject({ text: z.string() })).optional(), checkbox: z.looseObject({ option_list: z.array(z.looseObject({ text: z.string() })) }).optional(), card_action: z.looseObject({ url: z.string().optional() }).optional(),
+});
+
+/** A template card as words, for where no card can go. */
+export function describeTemplateCard(text: string): { readonly text: string; readonly card: undefined } {
+  const { text: around, card } = takeTemplateCard(text);
+  const words = card && cardWords.safeParse(card).data;
+  if (!words) return { text, card: undefined };
+  const choices = [...(words.button_list ?? []), ...(words.checkbox?.option_list ?? [])].map((choice) => `- ${choice.text}`);
+  return { text: [around, words.main_title?.title, words.main_title?.desc, words.sub_title_text, ...choices, words.card_action?.url].filter(Boolean).join("\n"), card: undefined };
 }
 
 function readCard(json: string): TemplateCard | undefined {

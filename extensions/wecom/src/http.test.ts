@@ -3,8 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { resolveAccount } from "./config.ts";
 import { WecomError } from "./errors.ts";
 import { createAgent, sendHttp } from "./http.ts";
+import { downloadBotMedia } from "./media.ts";
 
 it("calls and the long connection go out by the configured proxy; what it refuses may be tried again", async () => {
   const asked: string[] = [];
@@ -21,6 +23,21 @@ it("calls and the long connection go out by the configured proxy; what it refuse
   const ws = new WebSocket(socket, agent ? { agent } : {});
   await once(ws, "error").catch((err: unknown) => err);
   expect(asked).toEqual(["qyapi.weixin.qq.com:443", "openws.work.weixin.qq.com:443"]);
+  proxy.close();
+});
+
+it("files of the platform come through the proxy as well, and nothing else does", async () => {
+  const asked: string[] = [];
+  const proxy = createServer().on("connect", (req, socket) => {
+    asked.push(String(req.url));
+    socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const account = resolveAccount({ channels: { wecom: { botId: "b", secret: "s", network: { egressProxyUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` } } } }, "default", {});
+  const get = (url: string) => downloadBotMedia(account, { kind: "image", ref: JSON.stringify({ url }) }, { dir: "/nowhere", maxBytes: 1000, signal: new AbortController().signal });
+  for (const url of ["https://files.cos.ap-guangzhou.myqcloud.com/a?sign=1", "https://evilmyqcloud.com.192.0.2.7/", "https://192.0.2.7/a"]) await expect(get(url)).rejects.toThrow("⚠️ Failed to download media");
+  expect(asked).toEqual(["files.cos.ap-guangzhou.myqcloud.com:443"]);
   proxy.close();
 });
 

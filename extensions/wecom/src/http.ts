@@ -40,7 +40,7 @@ export async function sendHttp({ what, method, url, headers, body, agent, timeou
         let size = 0;
         res.on("data", (chunk: Buffer) => {
           size += chunk.byteLength;
-          if (size > maxBytes) return void res.destroy(new WecomError("refused", `The answer is larger than ${maxBytes} bytes (${what})`));
+          if (size > maxBytes) return void res.destroy(new WecomError("too-large", `The answer is larger than ${maxBytes} bytes (${what})`));
           chunks.push(chunk);
         });
         res.on("end", () => resolve({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(chunks) }));

@@ -1,17 +1,35 @@
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { ChannelPlugin, OpenClawConfig } from "openclaw/plugin-sdk";
 import { z } from "zod";
 import type { BotLink } from "./bot/link.ts";
 import { addressProblem, type WecomAccount } from "./config.ts";
 import { WecomError } from "./errors.ts";
+import { createAgent, sendHttp } from "./http.ts";
 
 const TIMEOUT_MS = 30_000;
 const MEDIA_TIMEOUT_MS = 120_000;
 const MAX_RESULT_CHARS = 60_000;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Addresses of a category hold for a while. */
 const ADDRESS_LIFE_MS = 30 * 60_000;
 
 const params = z.object({ action: z.enum(["list", "call"]), category: z.string().regex(/^[\w-]{1,64}$/), method: z.string().optional(), args: z.union([z.record(z.string(), z.unknown()), z.string()]).optional() });
 const address = z.looseObject({ url: z.string().optional(), mcp_url: z.string().optional() });
+
+/** Calls by way of the egress proxy, which the process's own fetch does not know. */
+function proxiedFetch(proxyUrl: string): FetchLike {
+  return async (input, init) => {
+    const url = String(input);
+    // A standing stream of notices is not needed.
+    if (init?.method !== "POST") return new Response(null, { status: 405 });
+    const answer = await sendHttp({
+      what: "run a method", method: "POST", url, headers: Object.fromEntries(new Headers(init.headers)), body: typeof init.body === "string" ? init.body : undefined,
+      agent: createAgent(url, proxyUrl), timeoutMs: MEDIA_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, ...(init.signal ? { signal: init.signal } : {}),
+    });
+    const headers = Object.entries(answer.headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as [string, string]] : []));
+    return new Response(answer.body.length === 0 ? null : answer.body, { status: answer.status, headers });
+  };
+}
 
 export interface McpToolDeps {
   readonly accountOf: (cfg: OpenClawConfig, accountId: string) => WecomAccount;
@@ -39,12 +57,12 @@ export function createMcpTool(deps: McpToolDeps): NonNullable<ChannelPlugin["age
     return url;
   }
 
-  async function ask(url: string, given: z.infer<typeof params>, signal: AbortSignal | undefined): Promise<unknown> {
+  async function ask({ proxyUrl }: Pick<WecomAccount, "proxyUrl">, url: string, given: z.infer<typeof params>, signal: AbortSignal | undefined): Promise<unknown> {
     const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([import("@modelcontextprotocol/sdk/client/index.js"), import("@modelcontextprotocol/sdk/client/streamableHttp.js")]);
     const client = new Client({ name: "openclaw", version: "2026.2.25" });
     const timeout = /media|file|upload|download/i.test(given.method ?? "") ? MEDIA_TIMEOUT_MS : TIMEOUT_MS;
     const options = { timeout, ...(signal ? { signal } : {}) };
-    const transport = new StreamableHTTPClientTransport(new URL(url));
+    const transport = new StreamableHTTPClientTransport(new URL(url), proxyUrl === undefined ? {} : { fetch: proxiedFetch(proxyUrl) });
     try {
       // The SDK's own types disagree about optional members under exactOptionalPropertyTypes.
       await client.connect(transport as Parameters<typeof client.connect>[0], options);
@@ -72,7 +90,7 @@ export function createMcpTool(deps: McpToolDeps): NonNullable<ChannelPlugin["age
         if (!given.success) throw new Error(`wecom_mcp: ${z.prettifyError(given.error)}`);
         if (given.data.action === "call" && !given.data.method) throw new Error("wecom_mcp: call needs method; action list shows the methods.");
         try {
-          const result = await ask(await addressOf(accountId, given.data.category), given.data, signal);
+          const result = await ask(usable, await addressOf(accountId, given.data.category), given.data, signal);
           return { content: [{ type: "text", text: JSON.stringify(result).slice(0, MAX_RESULT_CHARS) }], details: result };
         } catch (err) {
           known.delete(`${accountId}/${given.data.category}`);

@@ -6,10 +6,14 @@ import { mediaRef } from "./bot/inbound.ts";
 import { decryptBytes } from "./callback-crypto.ts";
 import type { WecomAccount } from "./config.ts";
 import { WecomError } from "./errors.ts";
+import { createAgent, sendHttp } from "./http.ts";
 
 /** Hosts of the platform that may stand behind a fake-IP proxy. Source: decisions §6. */
 export const PLATFORM_HOSTS: readonly string[] = ["weixin.qq.com", "qpic.cn", "myqcloud.com", "qq.com"];
 const MB = 1024 * 1024;
+const FILE_TIMEOUT_MS = 60_000;
+/** What encryption adds at most. */
+const PADDING_BYTES = 64;
 
 export type UploadType = "image" | "voice" | "video" | "file";
 /** Source: spec channels-cn §2.5. */
@@ -31,20 +35,35 @@ type DownloadOptions = { readonly dir: string; readonly maxBytes: number; readon
 export async function downloadBotMedia(account: WecomAccount, media: InboundMediaRef, options: DownloadOptions): Promise<DownloadedMedia> {
   try {
     const { url, aeskey } = mediaRef.parse(JSON.parse(media.ref));
-    const isLocal = new URL(account.apiRoot).protocol === "http:";
-    const guardedFetch = createGuardedFetch({ allowOrigins: isLocal ? [new URL(account.apiRoot).origin] : [], fakeIpHosts: PLATFORM_HOSTS });
-    const response = await guardedFetch(url, { maxBytes: options.maxBytes + 64, signal: options.signal, timeoutMs: 60_000 });
-    if (!response.ok) throw new ChannelError("unreachable", "⚠️ Failed to download media. Please try again.", `The file host answered HTTP ${response.status}.`);
+    const { status, body, disposition } = await fetchFile(account, url, { ...options, maxBytes: options.maxBytes + PADDING_BYTES });
+    if (status < 200 || status > 299) throw new ChannelError("unreachable", "⚠️ Failed to download media. Please try again.", `The file host answered HTTP ${status}.`);
     const key = aeskey ?? account.bot?.callback?.encodingAESKey;
-    const bytes = key === undefined ? Buffer.from(response.body) : decryptBytes(response.body, Buffer.from(key.length === 43 ? `${key}=` : key, "base64"));
+    const bytes = key === undefined ? Buffer.from(body) : decryptBytes(body, Buffer.from(key.length === 43 ? `${key}=` : key, "base64"));
     if (bytes.byteLength > options.maxBytes) throw tooLarge(options.maxBytes);
-    const given = media.fileName ?? fileNameOf(response.headers.get("content-disposition"));
+    const given = media.fileName ?? fileNameOf(disposition);
     return await store(bytes, { ...media, fileName: given }, options);
   } catch (err) {
     if (err instanceof ChannelError) throw err;
-    if (err instanceof GuardedFetchError && err.code === "too-large") throw tooLarge(options.maxBytes);
+    if ((err instanceof GuardedFetchError && err.code === "too-large") || (err instanceof WecomError && err.kind === "too-large")) throw tooLarge(options.maxBytes);
     throw new ChannelError("unreachable", "⚠️ Failed to download media. Please try again.", "Check the connection to WeCom's file hosts and the EncodingAESKey.", { cause: err });
   }
+}
+
+/** Through the proxy where there is one, which resolves the name itself: then to the platform's hosts only. */
+async function fetchFile({ apiRoot, proxyUrl }: WecomAccount, url: string, { maxBytes, signal }: DownloadOptions): Promise<{ readonly status: number; readonly body: Uint8Array; readonly disposition: string | null }> {
+  if (proxyUrl !== undefined && isPlatformFile(url)) {
+    const { status, body, headers } = await sendHttp({ what: "give out a file", method: "GET", url, agent: createAgent(url, proxyUrl), timeoutMs: FILE_TIMEOUT_MS, maxBytes, signal });
+    return { status, body, disposition: headers["content-disposition"] ?? null };
+  }
+  const isLocal = new URL(apiRoot).protocol === "http:";
+  const guardedFetch = createGuardedFetch({ allowOrigins: isLocal ? [new URL(apiRoot).origin] : [], fakeIpHosts: PLATFORM_HOSTS });
+  const response = await guardedFetch(url, { maxBytes, signal, timeoutMs: FILE_TIMEOUT_MS });
+  return { status: response.status, body: response.body, disposition: response.headers.get("content-disposition") };
+}
+
+function isPlatformFile(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  return url?.protocol === "https:" && PLATFORM_HOSTS.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`));
 }
 
 export const tooLarge = (maxBytes: number): ChannelError => new ChannelError("too-large", `⚠️ File too large. Maximum size is ${Math.max(1, Math.floor(maxBytes / MB))}MB.`, "Raise channels.wecom.media.maxBytes.");

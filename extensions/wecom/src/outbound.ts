@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { errorText, type Logger, type OutboundMedia, type OutboundMessage, type SendOptions, type SendOutcome } from "openclaw/plugin-sdk";
 import type { AppApi, AppMessage } from "./agent/api-client.ts";
+import type { SentCards } from "./bot/cards.ts";
 import type { BotLink } from "./bot/link.ts";
 import type { BotStreams } from "./bot/streams.ts";
 import { uploadByLink } from "./bot/upload.ts";
 import type { WecomAccount } from "./config.ts";
 import { toOutcome, WecomError } from "./errors.ts";
-import { APP_TEXT_BYTES, BOT_TEXT_BYTES, splitText, takeTemplateCard, type TemplateCard } from "./format.ts";
+import { APP_TEXT_BYTES, BOT_TEXT_BYTES, describeTemplateCard, splitText, takeTemplateCard, type TemplateCard } from "./format.ts";
 import { prepareFile, type PreparedFile } from "./media.ts";
 import { readReplyData, type ReplyData } from "./reply-data.ts";
 import { formatTarget, parseTarget, TARGET_HINT, type WecomTarget } from "./targets.ts";
@@ -19,6 +20,7 @@ export interface SendDeps {
   readonly link: () => BotLink | undefined;
   readonly streams: BotStreams;
   readonly states: StreamStates;
+  readonly cards: SentCards;
   readonly app: AppApi | undefined;
   /** Uses the address of one later answer. @throws WecomError `window` when it is used up */
   respond(url: string, text: string, signal: AbortSignal): Promise<void>;
@@ -54,10 +56,11 @@ export async function sendMessage(deps: SendDeps, message: OutboundMessage, opti
 }
 
 function planParts(message: OutboundMessage, route: Route): Part[] {
-  const { text, card } = takeTemplateCard(message.text);
+  const { text, card } = route.takesCards ? takeTemplateCard(message.text) : describeTemplateCard(message.text);
   const media = [...(message.media ?? [])];
   const texts = splitText(route.wordsBefore(text, media), route.textBytes);
-  const buttons = message.buttons?.flat() ?? [];
+  // Where no card can go, the words before it tell the choices.
+  const buttons = route.takesCards ? (message.buttons?.flat() ?? []) : [];
   return [
     ...texts.map((one, at): Part => ({ kind: "text", text: one, isFirst: at === 0 })),
     ...(card ? [{ kind: "card", card } as const] : []),
@@ -75,6 +78,7 @@ const buttonCard = (buttons: readonly { readonly text: string; readonly callback
 /** How the parts of one message reach a chat. Every method @throws WecomError. */
 interface Route {
   readonly textBytes: number;
+  readonly takesCards: boolean;
   text(text: string, isFirst: boolean): Promise<string>;
   card(card: TemplateCard): Promise<string>;
   file(file: PreparedFile): Promise<string>;
@@ -94,7 +98,7 @@ function createRoute(deps: SendDeps, target: WecomTarget, message: OutboundMessa
   throw new WecomError("refused", `A bot in callback form only answers; it cannot write to ${formatTarget(target)} first. Use the long connection, or configure an app (${account.configPath}.agent).`);
 }
 
-const asIs = { goesWithText: () => false, wordsBefore: (text: string) => text } as const;
+const asIs = { takesCards: true, goesWithText: () => false, wordsBefore: (text: string) => text } as const;
 
 function socketRoute(deps: SendDeps, target: WecomTarget, reqId: string | undefined, message: OutboundMessage, signal: AbortSignal): Route {
   const open = (): BotLink => {
@@ -122,7 +126,11 @@ function socketRoute(deps: SendDeps, target: WecomTarget, reqId: string | undefi
       }
       return write({ msgtype: "markdown", markdown: { content: text } });
     },
-    card: (card) => write({ msgtype: "template_card", template_card: card }),
+    async card(card) {
+      const id = await write({ msgtype: "template_card", template_card: card });
+      deps.cards.add(card);
+      return id;
+    },
     async file(file) {
       const mediaId = await uploadByLink(open(), file, signal).catch((err: unknown) => {
         throw repeatable(err);
@@ -162,7 +170,7 @@ function callbackRoute(deps: SendDeps, data: ReplyData & { via: "bot-webhook" },
   const isInlineImage = ({ mimeType }: OutboundMedia): boolean => inStream && isAnswer && /^image\/(?:jpe?g|png)$/i.test(mimeType);
   const images = (message.media ?? []).filter(isInlineImage).slice(0, MAX_IMAGES);
   return {
-    textBytes: BOT_TEXT_BYTES,
+    textBytes: BOT_TEXT_BYTES, takesCards: byApp !== undefined,
     goesWithText: (media) => images.includes(media) || !byApp,
     wordsBefore(text, media) {
       const others = media.filter((one) => !images.includes(one)).map(({ fileName }) => fileName);

@@ -2,6 +2,7 @@ import { ChannelError, type ChannelPlugin, defineChannel, type Logger, type Open
 import { collectWarnings, resolveAccess, resolveToolPolicy, dmRules } from "./access.ts";
 import { type AppApi, createAppApi } from "./agent/api-client.ts";
 import { APP_MEDIA_PREFIX } from "./agent/inbound.ts";
+import { createSentCards, type SentCards } from "./bot/cards.ts";
 import { CONNECTION_TIMINGS, type ConnectionTimings } from "./bot/connection.ts";
 import type { BotLink } from "./bot/link.ts";
 import { type BotStreams, createBotStreams } from "./bot/streams.ts";
@@ -37,6 +38,7 @@ interface AccountState {
   link: BotLink | undefined;
   readonly streams: BotStreams;
   readonly states: StreamStates;
+  readonly cards: SentCards;
   readonly app: AppApi | undefined;
   readonly respond: SendDeps["respond"];
 }
@@ -55,7 +57,7 @@ export function createWecomPlugin(options: WecomPluginOptions): ChannelPlugin<We
     if (known?.key === key) return known;
     const state: AccountState = {
       key, link: undefined, streams: createBotStreams({ link: () => state.link, log, now, intervalMs: options.streamIntervalMs }),
-      states: createStreamStates({ placeholder: account.bot?.placeholder ?? "1", now, pollWaitMs: options.pollWaitMs }), app: account.app && createAppApi(account, account.app, now), respond: createResponder(account),
+      states: createStreamStates({ placeholder: account.bot?.placeholder ?? "1", now, pollWaitMs: options.pollWaitMs }), cards: createSentCards(), app: account.app && createAppApi(account, account.app, now), respond: createResponder(account),
     };
     accounts.set(account.accountId, state);
     return state;
@@ -103,8 +105,8 @@ export function createWecomPlugin(options: WecomPluginOptions): ChannelPlugin<We
       async send(cfg, message, sendOptions) {
         const account = accountOf(cfg, message.accountId);
         if (account.problem !== undefined) return { kind: "rejected", reason: account.problem };
-        const { streams, states, app, respond, ...state } = stateOf(account);
-        return sendMessage({ account, log, link: () => accounts.get(account.accountId)?.link ?? state.link, streams, states, app, respond }, message, sendOptions);
+        const { streams, states, cards, app, respond, ...state } = stateOf(account);
+        return sendMessage({ account, log, link: () => accounts.get(account.accountId)?.link ?? state.link, streams, states, cards, app, respond }, message, sendOptions);
       },
       resolveTarget(_cfg, to) {
         const target = parseTarget(to);
@@ -127,7 +129,7 @@ export function createWecomPlugin(options: WecomPluginOptions): ChannelPlugin<We
       async startAccount(ctx) {
         const state = stateOf(ctx.account);
         try {
-          await runAccount({ ctx, states: state.states, app: state.app, router, timings, onLink: (link) => void (state.link = link), link: () => state.link });
+          await runAccount({ ctx, states: state.states, cards: state.cards, app: state.app, router, timings, onLink: (link) => void (state.link = link), link: () => state.link });
         } finally {
           await state.streams.close();
           state.states.close();
@@ -142,7 +144,7 @@ export function createWecomPlugin(options: WecomPluginOptions): ChannelPlugin<We
           const { bytes, fileName, mimeType } = await state.app.download(media.ref.slice(APP_MEDIA_PREFIX.length), maxBytes, downloadOptions.signal);
           return await store(bytes, { kind: media.kind, fileName: media.fileName ?? fileName, mimeType }, downloadOptions);
         } catch (err) {
-          if (err instanceof WecomError && err.message.includes("larger than")) throw tooLarge(maxBytes);
+          if (err instanceof WecomError && err.kind === "too-large") throw tooLarge(maxBytes);
           throw new ChannelError("unreachable", "⚠️ Failed to download media. Please try again.", err instanceof Error ? err.message : "Check the connection to WeCom.", { cause: err });
         }
       },

@@ -66,6 +66,40 @@ describe("messages over the long connection", () => {
     expect(account.received.map(({ text }) => text)).toEqual(["[卡片交互] 按钮: yes", "/approve 1 allow-once"]);
   });
 
+  it("with a choice on a card of the bot show it there; opinions about an answer become notes for the agent", async () => {
+    await using account = await startTestAccount({ receive: (message) => (message.sender.id === "mallory" ? { kind: "dropped", reason: "blocked" } : { kind: "accepted", id: "1" }) });
+    const { api } = account;
+    const event = (eventtype: string, more: object, userid = ALICE): string => api.sendFrame("aibot_event_callback", { msgtype: "event", chattype: "single", from: { userid }, event: { eventtype, ...more } });
+    await account.send({ text: "Deploy?", buttons: [[{ text: "Yes", callbackData: "/deploy" }, { text: "No", callbackData: "no" }]] });
+    const vote = { card_type: "vote_interaction", task_id: "v1", checkbox: { question_key: "q", option_list: [{ id: "a", text: "A" }, { id: "b", text: "B" }] }, submit_button: { text: "Vote", key: "go" } };
+    const list = { card_type: "multiple_interaction", task_id: "l1", select_list: [{ question_key: "s", option_list: [{ id: "x", text: "X" }] }], submit_button: { text: "Send", key: "go" } };
+    for (const card of [vote, list, { card_type: "text_notice", main_title: { title: "t" } }]) await account.send({ text: JSON.stringify({ template_card: card }) });
+    const taskId = (api.bots.sent[1] as { template_card?: { task_id?: string } } | undefined)?.template_card?.task_id;
+    const select = (question_key: string, ...option_id: string[]) => ({ selected_items: { selected_item: [{ question_key, option_ids: { option_id } }] } });
+    event("template_card_event", { template_card_event: { event_key: "no", task_id: taskId } }, "mallory");
+    event("template_card_event", { template_card_event: { event_key: "/deploy", task_id: taskId } });
+    event("template_card_event", { template_card_event: { event_key: "go", task_id: "v1", ...select("q", "b") } });
+    event("template_card_event", { template_card_event: { event_key: "go", task_id: "l1", ...select("s", "x") } });
+    event("template_card_event", { template_card_event: { event_key: "go", task_id: "of-another-process" } });
+    await account.receivedCount(4);
+    await api.waitUntil(() => api.bots.cardUpdates.length === 3, "changed cards");
+    expect(api.bots.cardUpdates).toEqual([
+      expect.objectContaining({ card_type: "button_interaction", task_id: taskId, button_list: [{ text: "✓ Yes", style: 1, key: "/deploy" }] }),
+      { ...vote, submit_button: { text: "已提交", key: "go" }, checkbox: { question_key: "q", disable: true, option_list: [{ id: "a", text: "A", is_checked: false }, { id: "b", text: "B", is_checked: true }] } },
+      { ...list, submit_button: { text: "已提交", key: "go" }, select_list: [{ question_key: "s", disable: true, selected_id: "x", option_list: [{ id: "x", text: "X" }] }] },
+    ]);
+    const { reqId } = api.injectDirect("hi");
+    const { to, replyContext } = await account.receivedCount(5);
+    await account.send({ to, replyContext, kind: "final", text: "hello" });
+    const id = [...api.bots.streams.values()].find((stream) => stream.reqId === reqId)?.feedbackId;
+    expect(id).toBeTruthy();
+    event("feedback_event", { feedback_event: { id, type: 2, content: "too short" } });
+    event("feedback_event", { feedback_event: { id, type: 9 } });
+    event("feedback_event", { feedback_event: { id, type: 1 } });
+    await api.waitUntil(() => account.events.length === 2, "notes");
+    expect(account.events.map(({ text, actorId, chat }) => [text, actorId, chat.id])).toEqual([["WeCom: alice finds an answer not helpful: too short", ALICE, ALICE], ["WeCom: alice finds an answer helpful", ALICE, ALICE]]);
+  });
+
   it("broken ones harm nobody, and control characters do not break them", async () => {
     await using account = await startTestAccount();
     account.api.sendFrame("aibot_msg_callback", { nonsense: true });

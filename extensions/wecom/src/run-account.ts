@@ -1,6 +1,7 @@
-import type { ChannelAccountContext } from "openclaw/plugin-sdk";
+import type { ChannelAccountContext, ReceiveOutcome } from "openclaw/plugin-sdk";
 import type { AppApi } from "./agent/api-client.ts";
 import { type ConnectionTimings, runConnection } from "./bot/connection.ts";
+import type { SentCards } from "./bot/cards.ts";
 import type { Frame } from "./bot/frames.ts";
 import { parseBotMessage, readEvent, toInbound } from "./bot/inbound.ts";
 import type { BotLink } from "./bot/link.ts";
@@ -19,6 +20,7 @@ const REPLY_LIFE_MS = 24 * 3_600_000;
 export async function runAccount(deps: {
   readonly ctx: ChannelAccountContext<WecomAccount>;
   readonly states: StreamStates;
+  readonly cards: SentCards;
   readonly app: AppApi | undefined;
   readonly router: CallbackRouter;
   readonly timings: ConnectionTimings;
@@ -39,21 +41,30 @@ export async function runAccount(deps: {
     if (cmd === "aibot_event_callback") return takeEvent(reqId, body);
     if (cmd !== "aibot_msg_callback") return ctx.log.debug("frame of an unknown kind", { cmd });
     const inbound = toInbound(parseBotMessage(body), { account, now, replyExpiresAtMs: now() + REPLY_LIFE_MS, replyData: ({ chatId }) => ({ via: "bot-socket", reqId, chatId }) });
-    if (inbound) await door.take(inbound);
+    if (inbound) noteLost(await door.take(inbound));
+  }
+
+  /** The long connection acknowledges nothing: what is not taken over does not come again. */
+  function noteLost(outcome: ReceiveOutcome): ReceiveOutcome {
+    if (outcome.kind === "unavailable") ctx.log.error("a message of WeCom was not taken over; its sender has to repeat it", { reason: outcome.reason });
+    return outcome;
   }
 
   async function takeEvent(reqId: string, body: unknown): Promise<void> {
-    const { type, choice } = readEvent(body);
+    const { type, choice, card, feedback } = readEvent(body);
     if (type === "enter_chat" && account.bot?.welcomeText !== undefined) {
       await deps.link()?.request("aibot_respond_welcome_msg", { msgtype: "text", text: { content: account.bot.welcomeText } }, { what: "greet", reqId });
       return;
     }
-    if (choice === undefined) return ctx.log.debug("event", { type });
     const raw = typeof body === "object" && body !== null ? body : {};
-    const given = parseBotMessage({ msgid: reqId, ...raw, msgtype: "text", text: { content: choice } });
+    const given = parseBotMessage({ msgid: reqId, ...raw, msgtype: "text", text: { content: choice ?? "" } });
+    if (feedback) return door.takeFeedback(feedback, { userId: given.from?.userid ?? "", groupId: given.chattype === "group" ? given.chatid : undefined });
+    if (choice === undefined) return ctx.log.debug("event", { type });
     // An event's request can be answered with a card only: the answer is a message of its own.
     const inbound = toInbound(given, { account, now, replyExpiresAtMs: now() + REPLY_LIFE_MS, replyData: ({ chatId }) => ({ via: "bot-socket", reqId: "", chatId }) });
-    if (inbound) await door.take(inbound);
+    if (!inbound || noteLost(await door.take(inbound)).kind !== "accepted") return;
+    const changed = card && deps.cards.chosen(card.taskId, card.key, card.selected);
+    if (changed) await deps.link()?.request("aibot_respond_update_msg", { response_type: "update_template_card", template_card: changed }, { what: "show a choice in its card", reqId });
   }
 
   try {

@@ -126,13 +126,15 @@ describe("answers over the long connection", () => {
 });
 
 describe("the app", () => {
-  it("writes to people, departments and tags, in parts, and not into groups", async () => {
+  it("writes to people, departments, tags and its own groups, in parts, and not into the bot's", async () => {
     await using account = await startTestAccount({ section: { agent: APP }, awaitConnection: false });
     const { api } = account;
     await account.send({ to: "user:alice", text: "字".repeat(1000) });
     await account.send({ to: "party:7", text: "all" });
     await account.send({ to: "tag:9", text: "tagged" });
     expect(api.app.sent.map(({ touser, toparty, totag, text }) => [touser ?? toparty ?? totag, Buffer.byteLength(text?.content ?? "")])).toEqual([["alice", 2043], ["alice", 957], ["7", 3], ["9", 6]]);
+    await account.send({ to: "wecom-agent:group:wrOfTheApp01", text: "in the group" });
+    expect(api.app.sent.at(-1)).toEqual({ chatid: "wrOfTheApp01", msgtype: "text", text: { content: "in the group" } });
     expect((await account.send({ to: `group:${GROUP}`, text: "x" })).outcome).toMatchObject({ kind: "rejected", reason: expect.stringContaining("cannot write into a group") as string });
     expect((await account.send({ to: "user:nobody", text: "x" })).outcome).toMatchObject({ kind: "rejected", reason: expect.stringContaining("可见范围") as string });
     expect(await account.plugin.status?.probeAccount?.(account.plugin.config.resolveAccount(account.cfg, "default"), account.cfg, 1000)).toMatchObject({ ok: true });

@@ -150,6 +150,7 @@ export interface ChannelSecurityAdapter<Account> {
   resolveAccess(account: Account, cfg: OpenClawConfig, chat: { id: string; type: ChatType; threadId?: string | undefined }): ChannelAccessRules;
   /** Lower-cased, prefix stripped; the form in which ids are compared. */
   normalizeEntry(entry: string): string;
+  /** Sentences about what is risky or without effect; told in the log when the account starts, and in the status. */
   collectWarnings?(account: Account, cfg: OpenClawConfig): readonly string[];
 }
 

@@ -225,6 +225,15 @@ describe("status", () => {
     expect(manager.issues()).toEqual([{ channel: "a", accountId: "one", kind: "config", message: "Messages of group -100 are refused.", fix: 'To admit it, set channels.a.groups["-100"] = {}' }]);
   });
 
+  it("tells what a channel warns of, in the log at start and among the issues", async () => {
+    const logged: string[] = [];
+    const log = { ...silentLogger, child: () => log, warn: (text: string) => void logged.push(text) };
+    const security = { normalizeEntry: (entry: string) => entry, resolveAccess: () => { throw new Error("not asked"); }, collectWarnings: (account: unknown) => [`${(account as { accountId: string }).accountId} is open to everybody.`] };
+    const { manager } = await manage([mockChannel("a", { security }).plugin], { a: { one: { token: "x" }, off: { token: "x", enabled: false } } }, { log });
+    expect(logged).toEqual(["one is open to everybody."]);
+    expect(manager.issues()).toEqual([{ channel: "a", accountId: "one", kind: "config", message: "one is open to everybody." }]);
+  });
+
   it("gives each id to one owner: the user's plugin before bundled before built in", () => {
     const make = (provider: string, origin: "config" | "bundled" | "builtin") => ({ plugin: mockChannel("a").plugin, origin, provider });
     const { owners, conflicts } = selectOwners([make("a", "builtin"), make("my-a", "config"), make("ext-a", "bundled")]);

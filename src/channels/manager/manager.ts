@@ -152,6 +152,18 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
     }
   }
 
+  /** What is risky or without effect in the configuration of an account that may run. Never throws. */
+  function warningsOf(plugin: ChannelPlugin, accountId: string): readonly string[] {
+    const ready = readiness(plugin, accountId);
+    if (ready.kind !== "ready") return [];
+    try {
+      return plugin.security?.collectWarnings?.(ready.account, config()) ?? [];
+    } catch (err) {
+      log.warn("warnings of an account not collected", { channel: plugin.id, accountId, err });
+      return [];
+    }
+  }
+
   function entryOf(plugin: ChannelPlugin, accountId: string): Entry {
     const key = keyOf(plugin.id, accountId);
     const known = entries.get(key);
@@ -232,6 +244,7 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
     const ready = readiness(entry.plugin, entry.accountId);
     if (ready.kind === "ready") {
       entry.fingerprint = fingerprint(ready.account);
+      for (const warning of warningsOf(entry.plugin, entry.accountId)) log.warn(warning, { channel: entry.plugin.id, accountId: entry.accountId });
       if (entry.plugin.gateway) entry.runner.start();
       return;
     }
@@ -397,10 +410,12 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
       plugins.flatMap((plugin) => {
         const snapshots = snapshotsOf(plugin);
         const hints = snapshots.flatMap((snapshot) => {
-          const entry = entries.get(keyOf(plugin.id, snapshot.accountId));
-          return [...(entry?.groupHints ?? [])].map(
-            ([chatId, hint]): ChannelStatusIssue => ({ channel: plugin.id, accountId: snapshot.accountId, kind: "config", message: `Messages of group ${chatId} are refused.`, fix: `To admit it, set ${hint}` }),
-          );
+          const { accountId } = snapshot;
+          const about = { channel: plugin.id, accountId, kind: "config" } as const;
+          return [
+            ...warningsOf(plugin, accountId).map((message): ChannelStatusIssue => ({ ...about, message })),
+            ...[...(entries.get(keyOf(plugin.id, accountId))?.groupHints ?? [])].map(([chatId, hint]): ChannelStatusIssue => ({ ...about, message: `Messages of group ${chatId} are refused.`, fix: `To admit it, set ${hint}` })),
+          ];
         });
         try {
           return [...(plugin.status?.collectStatusIssues?.(snapshots) ?? []), ...hints];

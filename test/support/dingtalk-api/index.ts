@@ -50,7 +50,7 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
   const platform: Platform = {
-    apps: new Map(Object.entries(options.apps ?? { app1: "secret1" })), tokens: new Set(), oldTokens: new Set(), tickets: new Map(), sessions: new Map(), sent: new Set(), staff: new Set([ALICE, "bob"]), groups: new Set([GROUP]),
+    apps: new Map(Object.entries(options.apps ?? { app1: "secret1" })), tokens: new Set(), oldTokens: new Set(), tickets: new Map(), sessions: new Map(), sent: new Set(), subscribed: new Set(), staff: new Set([ALICE, "bob"]), groups: new Set([GROUP]),
     files: new Map(), media: new Map(), cards: new Map(), url, tokenSeconds: options.tokenSeconds ?? 7200,
   };
   const calls: Recorded[] = [];
@@ -155,6 +155,16 @@ export async function startFakeDingTalk(options: { readonly apps?: Readonly<Reco
     open: () => sockets.size,
     connected: (count = 1) => waiting.until(() => sockets.size > 0 && connections >= count, `connection ${count}`),
     acked: (ackId: string) => waiting.until(() => acks.find((ack) => ack.messageId === ackId), "acknowledgement"),
+    /** A button of a card. */
+    press: (outTrackId: string, params: Record<string, unknown>, { userId = ALICE, actionId = "b1" }: { readonly userId?: string; readonly actionId?: string } = {}): string => {
+      if (!platform.subscribed.has("/v1.0/card/instances/callback")) throw new Error("nobody subscribed to cards");
+      const content = JSON.stringify({ cardPrivateData: { actionIds: [actionId], params } });
+      return sendFrame("CALLBACK", "/v1.0/card/instances/callback", { type: "actionCallback", corpId: "corp", outTrackId, userId, userIdType: 1, spaceType: "IM", content, value: content });
+    },
+    /** A frame as it is, to every connection. */
+    sendRaw: (frame: string | Buffer): void => {
+      for (const ws of sockets.keys()) ws.send(frame);
+    },
     sendFrame,
     injectDirect: (text: string, message: FakeMessage = {}) => inject(robotMessage(message, { conversationId: `cidDm${message.staffId ?? ALICE}`, conversationType: "1", text: { content: text } }), message.clientId),
     injectGroup: (text: string, message: FakeMessage & { readonly mention?: boolean; readonly cid?: string } = {}) =>

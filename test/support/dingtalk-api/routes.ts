@@ -13,6 +13,8 @@ export interface Platform {
   readonly sessions: Map<string, number>;
   /** processQueryKeys of what robots sent. */
   readonly sent: Set<string>;
+  /** Topics of the last connection. */
+  readonly subscribed: Set<string>;
   readonly staff: Set<string>;
   readonly groups: Set<string>;
   readonly files: Map<string, { readonly bytes: Buffer; readonly mimeType: string }>;
@@ -121,6 +123,8 @@ function openConnection(platform: Platform, call: Recorded, body: Record<string,
   if (platform.apps.get(String(body["clientId"])) !== body["clientSecret"]) return refuse(401, "authFailed", "鉴权失败");
   if (!String(call.headers["accept"]).includes("application/json") || !Array.isArray(body["subscriptions"])) return refuse(400, "invalidParameter", "subscriptions");
   const ticket = randomUUID();
+  platform.subscribed.clear();
+  for (const { topic } of body["subscriptions"] as { topic?: string }[]) platform.subscribed.add(String(topic));
   platform.tickets.set(ticket, String(body["clientId"]));
   return ok({ endpoint: `${platform.url().replace("http", "ws")}/connect`, ticket });
 }

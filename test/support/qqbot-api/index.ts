@@ -25,6 +25,8 @@ interface Failure {
   readonly status: number;
   readonly body: object;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The connection breaks in the middle of the answer. */
+  readonly cut?: boolean | undefined;
   readonly path?: RegExp | undefined;
 }
 
@@ -50,13 +52,15 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
   const tokens = new Map<string, string>();
   const received = new Map<string, { readonly atMs: number; readonly scene: "users" | "groups"; readonly seqs: Set<number> }>();
   const files = new Map<string, { readonly bytes: Buffer; readonly type: string }>();
-  const sessions = new Map<string, { readonly app: string; seq: number; readonly log: { readonly s: number; readonly t: string; readonly d: unknown }[] }>();
+  const sessions = new Map<string, { readonly app: string; seq: number; readonly log: { readonly s: number; readonly t: string; readonly d: unknown; readonly id?: string }[] }>();
   const links = new Set<Link>();
   const identified: { readonly op: number; readonly d: Record<string, unknown> }[] = [];
   const waiting = createWaiting(() => JSON.stringify(sent));
   const uploads = createUploads(() => origin);
   const streams = createStreams();
   let refusedSessions = 0;
+  let ready: unknown;
+  let ignored = 0;
   let origin = "";
   let active = true;
 
@@ -80,6 +84,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     const failure = failures.find((one) => one.left > 0 && body["msg_type"] !== 6 && (one.path?.test(path) ?? true));
     if (failure) {
       failure.left--;
+      if (failure.cut) return void res.writeHead(failure.status, { "content-type": "application/json", "content-length": "1000" }).write("{", () => res.destroy());
       return json(res, failure.status, failure.body, failure.headers);
     }
     if (path === "/app/getAppAccessToken") {
@@ -124,7 +129,8 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     const isEmpty = body["msg_type"] === 0 && body["content"] === "";
     if (isEmpty) return { code: 304061, message: "empty message" };
     if (scene === undefined) return undefined;
-    const { msg_id: msgId, msg_seq: seq } = body;
+    const { msg_id, event_id, msg_seq: seq } = body;
+    const msgId = msg_id ?? event_id;
     if (msgId === undefined) return active ? undefined : { code: 40_034_102, message: "no permission for active messages" };
     const asked = received.get(String(msgId));
     if (!asked) return { code: 304026, message: "msg_id is not valid" };
@@ -146,6 +152,7 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     socket.on("message", (data: Buffer) => {
       const frame = JSON.parse(data.toString("utf8")) as { op: number; d: Record<string, unknown> };
       if (frame.op === 1 && !link.mute) socket.send(JSON.stringify({ op: 11 }));
+      if ((frame.op === 2 || frame.op === 6) && ignored-- > 0) return void identified.push(frame);
       if (frame.op === 2 || frame.op === 6) join(link, frame);
     });
     socket.send(JSON.stringify({ op: 10, d: { heartbeat_interval: heartbeatMs } }));
@@ -169,15 +176,16 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     } else {
       link.session = randomUUID();
       sessions.set(link.session, { app, seq: 1, log: [] });
-      link.socket.send(JSON.stringify({ op: 0, s: 1, t: "READY", d: { session_id: link.session, user: { id: "bot-1", username: "Robot" } } }));
+      link.socket.send(JSON.stringify({ op: 0, s: 1, t: "READY", d: ready ?? { session_id: link.session, user: { id: "bot-1", username: "Robot" } } }));
+      ready = undefined;
     }
     waiting.changed();
   }
 
-  function dispatch(t: string, d: Record<string, unknown>, app = appId): void {
+  function dispatch(t: string, d: Record<string, unknown>, app = appId, eventId?: string): void {
     for (const [id, session] of sessions) {
       if (session.app !== app) continue;
-      const event = { s: ++session.seq, t, d };
+      const event = { s: ++session.seq, t, d, ...(eventId === undefined ? {} : { id: eventId }) };
       session.log.push(event);
       for (const link of links) if (link.session === id) link.socket.send(JSON.stringify({ op: 0, ...event }));
     }
@@ -205,6 +213,21 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
     injectGroup: (text: string, more: Record<string, unknown> = {}) => inject("GROUP_AT_MESSAGE_CREATE", "groups", text, { author: { member_openid: ALICE }, group_openid: GROUP, ...more }),
     injectGuild: (text: string, more: Record<string, unknown> = {}) => inject("AT_MESSAGE_CREATE", "groups", text, { author: { id: "77", username: "Ada" }, channel_id: CHANNEL, guild_id: GUILD, member: { nick: "Countess" }, ...more }),
     injectGuildDirect: (text: string, more: Record<string, unknown> = {}) => inject("DIRECT_MESSAGE_CREATE", "groups", text, { author: { id: "77", username: "Ada" }, channel_id: "7001", guild_id: "8001", ...more }),
+    /** A button; the id of the event is what may be answered. */
+    press: (text: string, place: Record<string, unknown>): string => {
+      const eventId = `INTERACTION_CREATE:${++count}`;
+      received.set(eventId, { atMs: Date.now(), scene: place["group_openid"] === undefined ? "users" : "groups", seqs: new Set() });
+      dispatch("INTERACTION_CREATE", { id: `i-${count}`, type: 11, ...place, data: { type: 11, resolved: { button_data: text, ...(place["channel_id"] === undefined ? {} : { user_id: "77" }) } } }, appId, eventId);
+      return eventId;
+    },
+    /** A frame as it is, to every connection. */
+    sendRaw: (frame: string | Buffer): void => {
+      for (const { socket } of links) socket.send(frame);
+    },
+    /** The next so many sign-ins get no answer at all. */
+    ignoreSignIns: (count: number) => void (ignored = count),
+    /** New sessions begin with this instead. */
+    readyWith: (d: unknown) => void (ready = d),
     streams: streams.all,
     uploadedInParts: uploads.whole,
     delayParts: uploads.delayParts,

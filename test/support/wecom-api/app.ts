@@ -10,8 +10,10 @@ export interface AppPlatform {
   readonly tokenSeconds: number;
   readonly tokens: Set<string>;
   readonly users: Set<string>;
+  /** Made by the app itself. */
+  readonly groups: Set<string>;
   readonly media: Map<string, { readonly type: string; readonly fileName: string; readonly bytes: Buffer; readonly mimeType: string }>;
-  readonly sent: { readonly touser?: string; readonly msgtype: string; readonly text?: { readonly content: string }; readonly [part: string]: unknown }[];
+  readonly sent: { readonly touser?: string; readonly chatid?: string; readonly msgtype: string; readonly text?: { readonly content: string }; readonly [part: string]: unknown }[];
 }
 
 interface Answer {
@@ -39,6 +41,8 @@ export function answerApp(platform: AppPlatform, call: Recorded): Answer {
   switch (call.path) {
     case "/cgi-bin/message/send":
       return send(platform, call.body as Record<string, unknown>);
+    case "/cgi-bin/appchat/send":
+      return sendToGroup(platform, call.body as Record<string, unknown>);
     case "/cgi-bin/media/upload": {
       const type = call.query.get("type") ?? "";
       const boundary = /boundary=(\S+)/.exec(String(call.headers["content-type"]))?.[1] ?? "";
@@ -59,13 +63,29 @@ export function answerApp(platform: AppPlatform, call: Recorded): Answer {
   }
 }
 
-function send(platform: AppPlatform, body: Record<string, unknown>): Answer {
+/** Groups are the app's own; neither an agentid nor cards belong there. */
+function sendToGroup(platform: AppPlatform, body: Record<string, unknown>): Answer {
+  const { chatid, msgtype } = body;
+  if (typeof chatid !== "string" || !platform.groups.has(chatid)) return refuse(86008, "no permission to the chat");
+  if (body["agentid"] !== undefined || !["text", "markdown", "image", "voice", "video", "file"].includes(String(msgtype))) return refuse(40008, "invalid message type");
+  const problem = partProblem(platform, body);
+  if (problem) return problem;
+  platform.sent.push(body as AppPlatform["sent"][number]);
+  return ok({});
+}
+
+function partProblem(platform: AppPlatform, body: Record<string, unknown>): Answer | undefined {
   const type = String(body["msgtype"]);
   const part = body[type] as { content?: string; media_id?: string } | undefined;
-  if (body["agentid"] !== platform.agentId) return refuse(40056, "invalid agentid");
   if (!part) return refuse(44004, "empty content");
   if (type === "text" && Buffer.byteLength(part.content ?? "") > 2048) return refuse(45002, "content size out of limit");
-  if (["image", "voice", "video", "file"].includes(type) && platform.media.get(part.media_id ?? "")?.type !== type) return refuse(40007, "invalid media_id");
+  return ["image", "voice", "video", "file"].includes(type) && platform.media.get(part.media_id ?? "")?.type !== type ? refuse(40007, "invalid media_id") : undefined;
+}
+
+function send(platform: AppPlatform, body: Record<string, unknown>): Answer {
+  if (body["agentid"] !== platform.agentId) return refuse(40056, "invalid agentid");
+  const problem = partProblem(platform, body);
+  if (problem) return problem;
   const user = body["touser"];
   if (typeof user === "string" && !user.split("|").some((id) => platform.users.has(id))) return refuse(81013, "user & party & tag all invalid");
   if (user === undefined && body["toparty"] === undefined && body["totag"] === undefined) return refuse(81013, "no receiver");

@@ -11,18 +11,22 @@ export interface StreamView {
   readonly updates: number;
   readonly content: string;
   readonly finish: boolean;
+  /** What an opinion of it will be known by. */
+  readonly feedbackId: string | undefined;
 }
 
 /** What the platform knows of AI bots; each emulator has its own. */
 export interface BotPlatform {
   readonly bots: ReadonlyMap<string, string>;
   /** Callbacks that were sent, by request id. */
-  readonly requests: Map<string, { readonly cmd: string; answers: number }>;
+  readonly requests: Map<string, { readonly cmd: string; readonly body: Readonly<Record<string, unknown>>; answers: number }>;
   readonly streams: Map<string, StreamView>;
   readonly uploads: Map<string, { readonly type: string; readonly fileName: string; readonly size: number; readonly chunks: (Buffer | undefined)[]; readonly md5: string }>;
   readonly media: Map<string, { readonly type: string; readonly fileName: string; readonly bytes: Buffer }>;
   readonly sent: { readonly chatid: string; readonly msgtype: string; readonly markdown?: { readonly content: string }; readonly [part: string]: unknown }[];
   readonly greetings: string[];
+  /** Cards as they stand after a choice. */
+  readonly cardUpdates: Readonly<Record<string, unknown>>[];
   mcpUrl: string | undefined;
 }
 
@@ -44,6 +48,14 @@ export function answerFrame(platform: BotPlatform, botId: string | undefined, { 
     case "aibot_respond_welcome_msg": {
       if (platform.requests.get(reqId)?.cmd !== "aibot_event_callback") return refuse(846605, "invalid req_id");
       platform.greetings.push(String((body["text"] as { content?: string } | undefined)?.content));
+      return {};
+    }
+    case "aibot_respond_update_msg": {
+      const event = (platform.requests.get(reqId)?.body["event"] ?? {}) as { eventtype?: string; template_card_event?: { task_id?: string } };
+      if (event.eventtype !== "template_card_event") return refuse(846605, "invalid req_id");
+      const card = body["template_card"] as { card_type?: string; task_id?: string } | undefined;
+      if (body["response_type"] !== "update_template_card" || !card?.card_type || card.task_id !== event.template_card_event?.task_id) return refuse(40008, "invalid template_card");
+      platform.cardUpdates.push(card);
       return {};
     }
     case "aibot_send_msg":
@@ -83,7 +95,8 @@ function respond(platform: BotPlatform, reqId: string, body: Readonly<Record<str
   const request = platform.requests.get(reqId);
   if (request?.cmd !== "aibot_msg_callback") return refuse(846605, "invalid req_id");
   if (body["msgtype"] !== "stream") return refuse(40008, "invalid msgtype");
-  const { id, finish, content } = (body["stream"] ?? {}) as { id?: string; finish?: boolean; content?: string };
+  const { id, finish, content, feedback } = (body["stream"] ?? {}) as { id?: string; finish?: boolean; content?: string; feedback?: { id?: string } };
+  if (feedback !== undefined && (!feedback.id || Buffer.byteLength(feedback.id) > 256)) return refuse(40058, "bad feedback id");
   if (!id || typeof finish !== "boolean" || typeof content !== "string" || content === "") return refuse(40058, "bad stream");
   if (Buffer.byteLength(content) > MAX_TEXT_BYTES) return refuse(45002, "content size out of limit");
   const known = platform.streams.get(id);
@@ -91,7 +104,7 @@ function respond(platform: BotPlatform, reqId: string, body: Readonly<Record<str
   if (known?.finish && (!finish || known.content !== content)) return refuse(846608, "stream finished");
   if (!known && request.answers > 0) return refuse(846605, "answered already");
   if (!known) request.answers++;
-  platform.streams.set(id, { reqId, updates: (known?.updates ?? 0) + 1, content, finish });
+  platform.streams.set(id, { reqId, updates: (known?.updates ?? 0) + 1, content, finish, feedbackId: known ? known.feedbackId : feedback?.id });
   return {};
 }
 

@@ -50,8 +50,8 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
   const waiting = createWaiting(() => JSON.stringify(calls.map(({ method, path }) => `${method} ${path}`).slice(-30)));
   let port = 0;
   const url = (): string => `http://127.0.0.1:${port}`;
-  const bots: BotPlatform = { bots: new Map(Object.entries(options.bots ?? { [BOT]: "secret1" })), requests: new Map(), streams: new Map(), uploads: new Map(), media: new Map(), sent: [], greetings: [], mcpUrl: undefined };
-  const app: AppPlatform = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, tokenSeconds: options.tokenSeconds ?? 7200, tokens: new Set(), users: new Set([ALICE, "bob"]), media: new Map(), sent: [] };
+  const bots: BotPlatform = { bots: new Map(Object.entries(options.bots ?? { [BOT]: "secret1" })), requests: new Map(), streams: new Map(), uploads: new Map(), media: new Map(), sent: [], greetings: [], cardUpdates: [], mcpUrl: undefined };
+  const app: AppPlatform = { corpId: "corp1", corpSecret: "corpsecret1", agentId: 1000002, tokenSeconds: options.tokenSeconds ?? 7200, tokens: new Set(), users: new Set([ALICE, "bob"]), groups: new Set(["wrOfTheApp01"]), media: new Map(), sent: [] };
   const files = new Map<string, Buffer>();
   const calls: Recorded[] = [];
   const commands: Command[] = [];
@@ -130,7 +130,7 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
 
   function sendFrame(cmd: string, body: Record<string, unknown>, botId = BOT): string {
     const reqId = randomUUID();
-    bots.requests.set(reqId, { cmd, answers: 0 });
+    bots.requests.set(reqId, { cmd, body, answers: 0 });
     const ws = [...sockets].find(([, id]) => id === botId)?.[0];
     if (!ws) throw new Error(`${botId} is not connected`);
     ws.send(JSON.stringify({ cmd, headers: { req_id: reqId }, body }));

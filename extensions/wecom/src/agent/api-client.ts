@@ -90,10 +90,22 @@ export function createAppApi(account: Pick<WecomAccount, "apiRoot" | "proxyUrl" 
     });
   };
 
+  /** Groups that the app has made itself; the bot's are closed to it. */
+  async function writeToGroup(chatid: string, message: AppMessage, signal?: AbortSignal): Promise<{ readonly messageId: string; readonly undelivered: undefined }> {
+    const what = "send a message of the app to a group";
+    try {
+      const { msgid } = read(sent, await call(what, "/appchat/send", { chatid, ...message }, signal), what);
+      return { messageId: msgid ?? `app-${randomUUID()}`, undelivered: undefined };
+    } catch (err) {
+      if (!(err instanceof WecomError) || err.kind !== "refused") throw err;
+      throw new WecomError("refused", `${err.message}. An app cannot write into a group of the bot, only into those that it made itself: send by the bot (group:<chatid> without wecom-agent:), or give a person, party or tag`, { cause: err, code: err.code });
+    }
+  }
+
   return {
     async send(target, message, signal) {
       const what = "send a message of the app";
-      if (target.kind === "group") throw new WecomError("refused", "An app cannot write into a group of the bot: send by the bot (group:<chatid> without wecom-agent:), or give a person, party or tag");
+      if (target.kind === "group") return writeToGroup(target.id, message, signal);
       if (app.agentId === undefined) throw new WecomError("refused", "The app has no agentId: set channels.wecom.agent.agentId (AgentId in the app's settings)");
       const to = target.kind === "user" ? { touser: target.id } : target.kind === "party" ? { toparty: target.id } : { totag: target.id };
       const answer = read(sent, await call(what, "/message/send", { ...to, agentid: Number(app.agentId), ...message }, signal), what);

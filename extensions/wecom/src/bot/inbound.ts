@@ -77,12 +77,23 @@ function readBody(message: Pick<BotMessage, "msgtype" | "text" | "voice" | "imag
   }
 }
 
-const cardEvent = z.looseObject({ event: z.looseObject({ eventtype: z.string().default(""), template_card_event: z.looseObject({ event_key: z.string().default(""), task_id: z.string().optional(), selected_items: z.unknown().optional() }).optional() }) });
+const cardEvent = z.looseObject({
+  event: z.looseObject({
+    eventtype: z.string().default(""),
+    template_card_event: z.looseObject({ event_key: z.string().default(""), task_id: z.string().optional(), selected_items: z.unknown().optional() }).optional(),
+    feedback_event: z.looseObject({ id: z.string().default(""), type: z.number(), content: z.string().optional() }).optional(),
+  }),
+});
+const FEEDBACK: Readonly<Record<number, string>> = { 1: "finds an answer helpful", 2: "finds an answer not helpful", 3: "took back the opinion of an answer" };
 
 export interface BotEvent {
   readonly type: string;
   /** What a person chose on a card, as words or as the command that its button carries. */
   readonly choice: string | undefined;
+  /** The card, and what exactly was chosen on it. */
+  readonly card?: { readonly taskId: string | undefined; readonly key: string; readonly selected: unknown } | undefined;
+  /** What a person thinks of an answer, in words; `id` is that of its stream. */
+  readonly feedback?: { readonly id: string; readonly words: string } | undefined;
 }
 
 export function readEvent(body: unknown): BotEvent {
@@ -90,5 +101,11 @@ export function readEvent(body: unknown): BotEvent {
   const card = event.template_card_event;
   const key = card?.event_key ?? "";
   const selected = card?.selected_items === undefined ? "" : ` ${JSON.stringify(card.selected_items)}`;
-  return { type: event.eventtype, choice: card === undefined ? undefined : key.startsWith("/") ? key : `[卡片交互] 按钮: ${key}${selected}` };
+  const opinion = event.feedback_event;
+  const words = opinion && FEEDBACK[opinion.type];
+  return {
+    type: event.eventtype, choice: card === undefined ? undefined : key.startsWith("/") ? key : `[卡片交互] 按钮: ${key}${selected}`,
+    card: card && { taskId: card.task_id, key, selected: card.selected_items },
+    feedback: opinion && words ? { id: opinion.id, words: opinion.content?.trim() ? `${words}: ${opinion.content.trim()}` : words } : undefined,
+  };
 }

@@ -57,7 +57,7 @@ export function createBotStreams({ link, log, now, intervalMs = DEFAULT_INTERVAL
   async function send(reqId: string, streamId: string, content: string, finish: boolean): Promise<void> {
     const open = link();
     if (!open) throw new WecomError("retry", "The connection to WeCom is not open");
-    await open.request("aibot_respond_msg", { msgtype: "stream", stream: { id: streamId, finish, content: headOf(content, BOT_TEXT_BYTES) } }, { what: finish ? "take an answer" : "show a growing answer", reqId });
+    await open.request("aibot_respond_msg", { msgtype: "stream", stream: { id: streamId, finish, content: headOf(content, BOT_TEXT_BYTES), feedback: { id: streamId } } }, { what: finish ? "take an answer" : "show a growing answer", reqId });
   }
 
   function noteAnswered(reqId: string): void {

@@ -48,11 +48,12 @@ export function createBotCallback(deps: {
     return toJson(streams.poll(streamId));
   }
 
-  async function takeEvent(body: z.infer<typeof event>): Promise<object | undefined> {
-    const { type, choice } = readEvent(body);
+  async function takeEvent(body: z.infer<typeof event>, { signature }: { readonly signature: string }): Promise<object | undefined> {
+    const { type, choice, feedback } = readEvent(body);
     if (type === "enter_chat" && bot.welcomeText !== undefined) return { msgtype: "text", text: { content: bot.welcomeText } };
+    if (feedback) await door.takeFeedback(feedback, { userId: body.from?.userid ?? "", groupId: body.chattype === "group" ? body.chatid : undefined });
     if (choice === undefined) return {};
-    const inbound = toInbound(parseBotMessage({ ...body, msgid: body.msgid || `event-${now()}`, msgtype: "text", text: { content: choice } }), {
+    const inbound = toInbound(parseBotMessage({ ...body, msgid: body.msgid || `event-${signature}`, msgtype: "text", text: { content: choice } }), {
       account, now, replyExpiresAtMs: now() + RESPONSE_URL_MS, replyData: ({ chatId, userId, isGroup }) => ({ via: "bot-webhook", streamId: "", chatId, userId, isGroup }),
     });
     return inbound && (await door.take(inbound)).kind === "unavailable" ? undefined : {};
@@ -65,11 +66,11 @@ export function createBotCallback(deps: {
       const asked = poll.safeParse(body);
       if (asked.success) return seal(toJson(streams.poll(asked.data.stream.id)), query);
       const happened = event.safeParse(body);
-      const answer = happened.success ? await takeEvent(happened.data) : await takeMessage(body);
+      const answer = happened.success ? await takeEvent(happened.data, query) : await takeMessage(body);
       // The platform repeats what is not taken over.
       return answer === undefined ? { status: 503 } : seal(answer, query);
     },
   };
 }
 
-const toJson = ({ id, finish, content, images }: StreamState): object => ({ msgtype: "stream", stream: { id, finish, content, ...(images.length > 0 ? { msg_item: images.map((image) => ({ msgtype: "image", image })) } : {}) } });
+const toJson = ({ id, finish, content, images }: StreamState): object => ({ msgtype: "stream", stream: { id, finish, content, feedback: { id }, ...(images.length > 0 ? { msg_item: images.map((image) => ({ msgtype: "image", image })) } : {}) } });

@@ -9,7 +9,7 @@ export interface CallbackReceiver {
   readonly form: "bot" | "agent";
   readonly keys: CallbackKeys;
   /** The decrypted message; `query` carries the nonce to answer with. @throws Error for what is not understood */
-  take(message: string, query: { readonly timestamp: string; readonly nonce: string }): Promise<ChannelHttpResponse>;
+  take(message: string, query: { readonly timestamp: string; readonly nonce: string; readonly signature: string }): Promise<ChannelHttpResponse>;
 }
 
 /** All callbacks of the channel. Accounts share the paths without a name. Source: spec channels-cn §2.4. */
@@ -19,6 +19,7 @@ export interface CallbackRouter {
 }
 
 const MAX_AGE_MS = 12 * 3_600_000;
+const REFUSAL_QUIET_MS = 60_000;
 
 const json = (status: number, body: object): ChannelHttpResponse => ({ status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 const plain = (status: number, body: string): ChannelHttpResponse => ({ status, headers: { "content-type": "text/plain; charset=utf-8" }, body });
@@ -26,6 +27,15 @@ const plain = (status: number, body: string): ChannelHttpResponse => ({ status, 
 export function createCallbackRouter(): CallbackRouter {
   const receivers = new Set<CallbackReceiver>();
   const withdrawals = new Map<string, () => void>();
+  const quietUntilMs = new Map<string, number>();
+
+  /** Once a minute and path: anybody can call. */
+  function tellRefusal([receiver]: readonly CallbackReceiver[], path: string): void {
+    const nowMs = receiver?.ctx.now() ?? 0;
+    if (!receiver || nowMs < (quietUntilMs.get(path) ?? 0)) return;
+    quietUntilMs.set(path, nowMs + REFUSAL_QUIET_MS);
+    receiver.ctx.log.warn("callback refused: its signature fits no token, or it is old", { path, fix: "If it came from WeCom: the Token there and in the configuration must be the same, and this machine's clock must be right." });
+  }
 
   const ownPath = ({ ctx, form }: CallbackReceiver): string => `/plugins/wecom/${form}/${ctx.accountId}`;
   function pathsOf(receiver: CallbackReceiver): string[] {
@@ -59,7 +69,10 @@ export function createCallbackRouter(): CallbackRouter {
     const isFresh = (nowMs: number): boolean => /^\d{1,12}$/.test(query.timestamp) && Math.abs(nowMs - Number(query.timestamp) * 1000) <= MAX_AGE_MS;
     const matching = own.filter(({ keys, ctx }) => isFresh(ctx.now()) && keys.token !== "" && isSameText(query.signature, callbackSignature(keys.token, query.timestamp, query.nonce, encrypted)));
     const [receiver, other] = matching;
-    if (!receiver) return json(401, { error: "wecom_account_not_found" });
+    if (!receiver) {
+      tellRefusal(own, path);
+      return json(401, { error: "wecom_account_not_found" });
+    }
     if (other) return json(401, { error: "wecom_account_conflict" });
     const { keys, ctx } = receiver;
     let message: string;

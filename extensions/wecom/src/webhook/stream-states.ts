@@ -23,11 +23,18 @@ const PARK_MS = 3000;
 const POLL_WAIT_MS = 10_000;
 const LATE = "⏳ 处理时间较长，完成后会单独发给你。";
 const QUEUED = "已收到，已排队处理中...";
+/** Behind a message that waits already: both are read in one go. */
+const MERGED = "已收到，已合并排队处理中...";
+const ANSWERED_BELOW = "已和后面的消息合并处理，请看后面的回复。";
 
 interface Entry {
   readonly id: string;
   readonly chatKey: string;
   readonly createdAtMs: number;
+  /** It came while another message of its chat was being answered. */
+  readonly isQueued: boolean;
+  /** Its own answer has begun. */
+  isOpened: boolean;
   content: string;
   images: readonly StreamImage[];
   isFinished: boolean;
@@ -65,14 +72,25 @@ export function createStreamStates({ placeholder, now, pollWaitMs = POLL_WAIT_MS
     entry.isFinished = true;
   }
 
+  const isOpenEnded = (entry: Entry): boolean => !entry.isFinished && now() - entry.createdAtMs <= CLOSE_AFTER_MS;
+
+  /** Messages that waited before this one are answered together with it, in its stream: theirs would stand open. */
+  function endMerged(last: Entry): void {
+    for (const entry of entries.values()) {
+      if (entry === last) return;
+      if (entry.chatKey === last.chatKey && isOpenEnded(entry) && !entry.isOpened) end(entry, ANSWERED_BELOW);
+    }
+  }
+
   return {
     begin(messageId, chatKey) {
       sweep();
       const id = idOf(messageId);
       const known = entries.get(id);
       if (known) return view(known);
-      const isBusy = [...entries.values()].some((other) => other.chatKey === chatKey && !other.isFinished);
-      const entry: Entry = { id, chatKey, createdAtMs: now(), content: isBusy ? QUEUED : placeholder, images: [], isFinished: false, isTaken: false, onTaken: new Set() };
+      const before = [...entries.values()].filter((other) => other.chatKey === chatKey && isOpenEnded(other));
+      const content = before.some(({ isQueued, isOpened }) => isQueued && !isOpened) ? MERGED : before.length > 0 ? QUEUED : placeholder;
+      const entry: Entry = { id, chatKey, createdAtMs: now(), isQueued: before.length > 0, isOpened: false, content, images: [], isFinished: false, isTaken: false, onTaken: new Set() };
       entries.set(id, entry);
       return view(entry);
     },
@@ -88,6 +106,11 @@ export function createStreamStates({ placeholder, now, pollWaitMs = POLL_WAIT_MS
       return view(entry);
     },
     open(id) {
+      const begun = entries.get(id);
+      if (begun) {
+        begun.isOpened = true;
+        endMerged(begun);
+      }
       const park = (): Promise<void> => {
         const entry = entries.get(id);
         if (entry && !entry.isFinished) entry.parkTimer = setTimeout(() => end(entry, entry.content), PARK_MS);
@@ -114,6 +137,9 @@ export function createStreamStates({ placeholder, now, pollWaitMs = POLL_WAIT_MS
     async answer(id, text, images = []) {
       const entry = entries.get(id);
       if (!entry || entry.isFinished) throw new WecomError("window", "The message cannot be answered in its place any more");
+      // A command is answered at once, while the answer before it goes on: then nothing was merged.
+      const isAlone = ![...entries.values()].some((other) => other !== entry && other.chatKey === entry.chatKey && isOpenEnded(other) && (other.isOpened || !other.isQueued));
+      if (isAlone) endMerged(entry);
       entry.images = images;
       end(entry, text);
       let timer: NodeJS.Timeout | undefined;

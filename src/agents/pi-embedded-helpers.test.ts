@@ -18,6 +18,9 @@ describe("why a model call failed", () => {
     ["401 Incorrect API key provided", "auth"],
     ["This API key has been revoked", "auth_permanent"],
     ["400 invalid_request_error: tools.0 malformed", "format"],
+    ["400 max_tokens must be at most 500", "format"],
+    ["401 the project 429 has no such key: invalid api key", "auth"],
+    ["402 Insufficient balance (code 503)", "billing"],
     ["something odd", "unknown"],
   ])("%s: %s", (text, reason) => {
     expect(classifyFailoverReason(text)).toBe(reason);
@@ -27,7 +30,9 @@ describe("why a model call failed", () => {
     expect((["rate_limit", "timeout", "auth", "billing", "context_overflow"] as const).map(isTransientReason)).toEqual([true, true, false, false, false]);
   });
 
-  it.each([["Retry-After: 7", 7000], ['{"retry_after":"1.5"}', 1500], ["try again in 250ms", 250], ["Please try again in 20s", 20_000], ["later", undefined]])("waits after %j", (text, ms) => {
+  it.each([["Retry-After: 7", 7000], ['{"retry_after":"1.5"}', 1500], ["try again in 250ms", 250], ["Please try again in 20s", 20_000], ["later", undefined],
+    ["Please try again in 6m0s.", 360_000], ["Please try again in 1h2m3.5s", 3_723_500], ["try again in 20 minutes", 1_200_000], ["try again in 1m30s", 90_000], ["Please retry in 36.5s.", 36_500],
+    ['"retryDelay": "36s"', 36_000], ["retry-after-ms: 250", 250], ["retry after 1 message", 1000]])("waits after %j", (text, ms) => {
     expect(retryAfterMs(text)).toBe(ms);
   });
 

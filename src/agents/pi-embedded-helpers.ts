@@ -17,7 +17,10 @@ const TESTS: readonly (readonly [FailoverReason, RegExp])[] = [
 ];
 
 /** Why a model call failed, from its text. Source: spec agent-pipeline §5.7. */
-export function classifyFailoverReason(text: string): FailoverReason {
+export function classifyFailoverReason(raw: string): FailoverReason {
+  // Behind the status of a refusal other numbers are amounts and ids.
+  const status = /^\s*4\d\d\b/.exec(raw)?.[0] ?? "";
+  const text = status === "" ? raw : `${status}${raw.slice(status.length).replace(/\b[45]\d\d\b/g, "…")}`;
   for (const [reason, pattern] of TESTS) {
     if (reason === "billing" && text.length > MAX_BILLING_TEXT) continue;
     if (pattern.test(text)) return reason;
@@ -29,12 +32,18 @@ export function isTransientReason(reason: FailoverReason): boolean {
   return reason === "rate_limit" || reason === "timeout";
 }
 
-/** The seconds or milliseconds a provider asked to wait, in ms. */
+const TIME = "(?<time>(?:\\d+(?:\\.\\d+)? ?(?:ms|s(?:ec(?:onds?)?)?|m(?:in(?:utes?)?)?|h(?:ours?)?)(?![a-z]) ?)+|\\d+(?:\\.\\d+)?)";
+const WAITS = [`retry[-_ ]?after(?<inMs>[-_ ]ms)?["':\\s]*${TIME}`, `(?:try again|retry) in ${TIME}`, `retry_?delay["':\\s]*${TIME}`].map((source) => new RegExp(source, "i"));
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** How long a provider asked to wait, in ms: `7` (seconds), `250ms`, `36.5s`, `6m0s`, `20 minutes`. */
 export function retryAfterMs(text: string): number | undefined {
-  const match = /retry[-_ ]?after["':\s]*(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text) ?? /try again in (\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?/i.exec(text);
-  if (!match?.[1]) return undefined;
-  const value = Number(match[1]);
-  return match[2]?.toLowerCase() === "ms" ? value : value * 1000;
+  const { time, inMs } = WAITS.map((wait) => wait.exec(text)?.groups).find((groups) => groups !== undefined) ?? {};
+  if (time === undefined) return undefined;
+  return [...time.matchAll(/(\d+(?:\.\d+)?) ?([a-z]*)/gi)].reduce((sum, [, value, unit = ""]) => {
+    const isMs = unit === "" ? inMs !== undefined : unit.toLowerCase() === "ms";
+    return sum + Number(value) * (isMs ? 1 : (UNIT_MS[unit.charAt(0).toLowerCase()] ?? 1000));
+  }, 0);
 }
 
 /**

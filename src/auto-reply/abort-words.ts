@@ -1,3 +1,6 @@
+import type { InboundMessage } from "../channels/contract/index.ts";
+import { groupCommandText } from "./commands/command-text.ts";
+
 const WORDS = new Set(
   [
     "stop", "esc", "abort", "wait", "exit", "interrupt", "halt", "please stop", "stop please", "do not do that", "stop openclaw", "stop action",
@@ -12,3 +15,6 @@ export function isAbortRequest(text: string): boolean {
   const plain = text.normalize("NFC").trim().toLowerCase().replaceAll("’", "'").replace(/[\s.!?,;:。！？…"'”»)\]]+$/u, "").replace(/\s+/g, " ");
   return plain === "/stop" || /^\/stop@\w+$/.test(plain) || WORDS.has(plain);
 }
+
+/** The same of a message: in a group, what stands around the words to address the bot does not count. */
+export const isStopMessage = ({ text, chat }: Pick<InboundMessage, "text" | "chat">): boolean => isAbortRequest(chat.type === "direct" ? text : groupCommandText(text));

@@ -5,7 +5,7 @@ import { sleep } from "../infra/backoff.ts";
 import { errorText } from "../infra/errors.ts";
 import { createKeyedQueue } from "../infra/keyed-queue.ts";
 import { resolveSessionKey } from "../routing/index.ts";
-import { isAbortRequest } from "./abort-words.ts";
+import { isStopMessage } from "./abort-words.ts";
 import { createAgentTurns, type AgentRequest } from "./agent-turn.ts";
 import type { CommandServices } from "./commands/contract.ts";
 import type { CommandRegistry } from "./commands/registry.ts";
@@ -14,11 +14,13 @@ import type { ReceivedMedia } from "./inbound-context.ts";
 import { chatKey } from "./inbox-rows.ts";
 import { createHearing } from "./hearing.ts";
 import { createIntake, type AdmitVerdict, type ClientMessage } from "./intake.ts";
-import { rowIds, type Prepared } from "./prepared.ts";
+import { clientRunIds, rowIds, type Prepared } from "./prepared.ts";
 import { createBatchTurns } from "./queue/batch-turn.ts";
 import { createUnreadReport } from "./queue/report.ts";
 import { createSessionWorkers } from "./queue/worker.ts";
 import { createAnswers } from "./reply/answers.ts";
+import { createReading } from "./reading.ts";
+import { createRunEvents } from "./reply/run-events.ts";
 import { createReplay } from "./replay.ts";
 import type { TurnDeps } from "./turn.ts";
 import { createUnderstanding } from "./understand.ts";
@@ -55,9 +57,11 @@ export interface Conversation {
   runAgent(request: AgentRequest): Promise<{ result: EmbeddedPiRunResult; delivered: readonly DeliveryResult[] }>;
   /**
    * Aborts what runs; the aborted runs say so themselves. `rpc` leaves what waits in its place; `stop`, a person's word,
-   * drops it too and tells the chats it came from.
+   * drops it too, with what is still being read, and tells the chats it came from.
    */
   stop(sessionKey: string, by: "rpc" | "stop"): Promise<{ runIds: string[]; queued: number }>;
+  /** Aborts one run, also one that waits for its lane or whose message is still being read. What it hit. */
+  abortRun(sessionKey: string, runId: string): string[];
   /** Ends what the session does, tells senders what will not be read, and lets go of the transcript. @throws SessionBusyError */
   settle(sessionKey: string, by: "rpc" | "stop"): Promise<void>;
   isBusy(sessionKey: string): boolean;
@@ -78,6 +82,7 @@ export class SessionBusyError extends Error {
 
 /** ms that an aborted run may take to end. */
 const SETTLE_MS = 15_000;
+const STOPPED = "The conversation was stopped.";
 /** ms that suspended runs have to write what they know. */
 const SUSPEND_MS = 2000;
 
@@ -86,6 +91,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const { log, inbox, agents, sessions } = deps;
   const working = new Set<Promise<unknown>>();
   const inOrder = createKeyedQueue();
+  const reading = createReading();
   let draining = false;
   const isDraining = (): boolean => draining;
 
@@ -94,7 +100,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const turns = createBatchTurns({ ...deps, answers, isDraining });
   const workers = createSessionWorkers({ ...deps, background, isDraining, reportUnread, runBatch: (...args) => turns.runBatch(...args) });
   const { handle, prepare } = createUnderstanding({
-    ...deps, answers, hear: createHearing(deps), isBusy: workers.isBusy, submit: workers.submit,
+    ...deps, answers, hear: createHearing(deps), isBusy: workers.isBusy, submit,
     runCommand: createCommandRunner({
       ...deps, answers,
       services: () => deps.commandServices(conversation),
@@ -103,7 +109,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
         await sessions.reset(sessionKey, { reason });
       },
     }),
-    stop: (sessionKey, rows) => stopAll(sessionKey, "stop", rows),
+    stop: stopWithReading,
     stopSubagents: (sessionKey) => deps.commandServices(conversation).subagents().killAll(sessionKey),
   });
   const intake = createIntake({ ...deps, arrive, arriveInTurn, isDraining, sendPlain: answers.sendPlain });
@@ -128,17 +134,33 @@ export function createConversation(deps: ConversationDeps): Conversation {
   function arrive(rows: readonly InboxRow[]): void {
     const last = rows.at(-1);
     if (!last) return;
-    const overtakes = last.authority.commandAuthorized && isAbortRequest(last.message.text);
-    background(rows, () => (overtakes ? handle(rows) : inOrder(last.client?.sessionKey ?? `${chatKey(last.message)}|${last.agentId ?? ""}`, () => handle(rows))));
+    if (last.authority.commandAuthorized && isStopMessage(last.message)) return background(rows, () => handle(rows));
+    const done = reading.begin(rows, sessionKeyOf(last));
+    background(rows, () => inOrder(last.client?.sessionKey ?? `${chatKey(last.message)}|${last.agentId ?? ""}`, () => handle(rows)).finally(done));
   }
 
   function arriveInTurn(rows: readonly InboxRow[]): void {
+    const waiting = rows.map((row) => ({ row, done: reading.begin([row], sessionKeyOf(row)) }));
     background(rows, async () => {
-      for (const row of rows) {
-        await handle([row]);
-        await workers.whenIdle(resolveSessionKey(deps.config(), row.message, row.agentId).sessionKey);
+      for (const { row, done } of waiting) {
+        await handle([row]).finally(done);
+        await workers.whenIdle(sessionKeyOf(row));
       }
     });
+  }
+
+  const sessionKeyOf = ({ client, message, agentId }: InboxRow): string => client?.sessionKey ?? resolveSessionKey(deps.config(), message, agentId).sessionKey;
+
+  async function submit(sessionKey: string, item: Prepared): Promise<void> {
+    const stopped = reading.stopOf(item.rows);
+    if (!stopped) return workers.submit(sessionKey, item);
+    item.status?.clear();
+    for (const runId of clientRunIds([item])) {
+      createRunEvents(deps.events, runId, sessionKey).aborted(stopped.by, undefined);
+      agents.runs.end(runId, { status: "timeout" });
+    }
+    if (item.route && !isSameChat(item, stopped.asking)) await reportUnread([item], sessionKey, STOPPED);
+    inbox.finish(rowIds([item]));
   }
 
   async function stopAll(sessionKey: string, by: "rpc" | "stop", asking: readonly InboxRow[]): Promise<{ runIds: string[]; queued: number }> {
@@ -147,16 +169,35 @@ export function createConversation(deps: ConversationDeps): Conversation {
     const runIds = agents.runs.abort({ sessionKey }, by);
     // Who asked reads the count; others are told what became of their messages.
     const elsewhere = waiting.filter((item) => !isSameChat(item, asking));
-    await reportUnread(elsewhere, sessionKey, "The conversation was stopped.");
+    await reportUnread(elsewhere, sessionKey, STOPPED);
     inbox.finish(rowIds(waiting));
     return { runIds, queued: waiting.length + cleared };
   }
 
+  async function stopWithReading(sessionKey: string, asking: readonly InboxRow[]): Promise<{ runIds: string[]; queued: number }> {
+    const unread = reading.stop(sessionKey, { by: "stop", asking }).length;
+    const { runIds, queued } = await stopAll(sessionKey, "stop", asking);
+    return { runIds, queued: queued + unread };
+  }
+
   async function stop(sessionKey: string, by: "rpc" | "stop"): Promise<{ runIds: string[]; queued: number }> {
-    if (by === "stop") return stopAll(sessionKey, by, []);
+    if (by === "stop") return stopWithReading(sessionKey, []);
     const pending = workers.pendingRun(sessionKey);
     if (pending !== undefined) agents.lanes.clearSession(sessionKey);
-    return { runIds: [...agents.runs.abort({ sessionKey }, by), ...(pending === undefined ? [] : [pending])], queued: 0 };
+    const runIds = [...agents.runs.abort({ sessionKey }, by), ...(pending === undefined ? [] : [pending])];
+    return { runIds: runIds.length > 0 ? runIds : stopRead(sessionKey), queued: 0 };
+  }
+
+  function abortRun(sessionKey: string, runId: string): string[] {
+    if (workers.pendingRun(sessionKey) !== runId) return agents.runs.get(runId) ? agents.runs.abort({ runId }, "rpc") : stopRead(sessionKey, runId);
+    agents.lanes.clearSession(sessionKey);
+    return [runId];
+  }
+
+  /** For clients: messages that are still being read are the runs that they wait for. */
+  function stopRead(sessionKey: string, runId?: string): string[] {
+    const rows = reading.stop(sessionKey, { by: "rpc", asking: [] }, ({ client }) => client !== undefined && (runId === undefined || client.runId === runId));
+    return rows.flatMap(({ client }) => client?.runId ?? []);
   }
 
   async function settle(sessionKey: string, by: "rpc" | "stop"): Promise<void> {
@@ -176,7 +217,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   const conversation: Conversation = {
-    receive: intake.receive, receiveAdmitted: intake.receiveAdmitted, receiveEvent: intake.receiveEvent, sendChat: intake.sendChat, runAgent, stop, settle, isBusy: workers.isBusy, replay, drain,
+    receive: intake.receive, receiveAdmitted: intake.receiveAdmitted, receiveEvent: intake.receiveEvent, sendChat: intake.sendChat, runAgent, stop, abortRun, settle, isBusy: workers.isBusy, replay, drain,
     queueDepth: workers.depth,
   };
   return conversation;

@@ -1,5 +1,5 @@
 import type { InboxRow } from "../delivery/index.ts";
-import { isAbortRequest } from "./abort-words.ts";
+import { isStopMessage } from "./abort-words.ts";
 import { chatKey } from "./inbox-rows.ts";
 
 export interface DebouncerOptions {
@@ -32,7 +32,7 @@ export function createDebouncer(options: DebouncerOptions): Debouncer {
       const delay = options.delayMs(message.channel);
       const key = `${chatKey(message)}|${message.sender.id}|${row.agentId ?? ""}`;
       const text = message.text.trim();
-      if (delay <= 0 || message.noDebounce === true || (message.media?.length ?? 0) > 0 || text === "" || text.startsWith("/") || isAbortRequest(text)) {
+      if (delay <= 0 || message.noDebounce === true || (message.media?.length ?? 0) > 0 || text === "" || text.startsWith("/") || isStopMessage(message)) {
         flush(key); // what was said before goes first
         options.flush([row]);
         return;

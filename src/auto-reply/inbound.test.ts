@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { InboundMessage } from "../channels/contract/index.ts";
-import { isAbortRequest } from "./abort-words.ts";
+import { isAbortRequest, isStopMessage } from "./abort-words.ts";
 import { formatElapsed, formatInboundEnvelope, formatSystemStamp, formatZonedStamp, resolveEnvelopeZone, resolveSystemZone, resolveUserZone, stampClientText } from "./envelope.ts";
 import { finalizeInboundContext, type FinalizeInput } from "./inbound-context.ts";
 import { buildCollectPrompt } from "./queue/session-queue.ts";
@@ -20,6 +20,11 @@ describe("request to stop", () => {
   it.each(["stop", "STOP!!", " Please stop. ", "/stop", "/stop@my_bot", "停止。", "стоп", "stop   don’t do anything", "esc"])("%j", (text) => {
     expect(isAbortRequest(text)).toBe(true);
   });
+  it.each(["@my_bot stop", "stop @my_bot", "@my_bot /stop", "Anna: /stop", "停止"])("in a group %j", (text) => {
+    expect(isStopMessage({ text, chat: { id: "7", type: "group" } })).toBe(true);
+    expect(isStopMessage({ text: `${text} it all`, chat: { id: "7", type: "group" } })).toBe(false);
+  });
+
   it.each(["stop the music", "don't stop", "bus stop", "/stopping", "", "!"])("is not %j", (text) => {
     expect(isAbortRequest(text)).toBe(false);
   });

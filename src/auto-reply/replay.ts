@@ -8,6 +8,7 @@ import type { Announce, SessionWorkers, TurnSession } from "./queue/worker.ts";
 import type { Answers } from "./reply/answers.ts";
 import { redeliverFinals } from "./reply/redeliver.ts";
 import { createRunEvents } from "./reply/run-events.ts";
+import type { RunHints } from "./run-hints.ts";
 import type { TurnDeps } from "./turn.ts";
 import type { PrepareRow, UnderstandDeps } from "./understand.ts";
 
@@ -71,15 +72,18 @@ export function createReplay(deps: ReplayDeps): () => Promise<void> {
     }
     const message = mergeRows(rows);
     const media = last.client ? (last.client.attachments ?? []) : (await deps.downloadMedia(message)).media;
-    const item = deps.prepare(rows, message, sessionKey, { agentId: sessions.agentIdOf(sessionKey), media });
+    const start = rows.find((row) => row.start)?.start;
+    const prepared = deps.prepare(rows, message, sessionKey, { agentId: sessions.agentIdOf(sessionKey), media });
+    const item: Prepared = { ...prepared, notices: start?.notices ?? [], hints: start?.hints as RunHints | undefined };
     if (progress.kind === "answered") {
       await redeliver(runId, item, progress.texts);
       inbox.finish(ids);
       return nothing;
     }
     inbox.bindRun(ids, runId, sessionKey);
-    const prompt = progress.kind === "open" ? undefined : promptOf(deps.config(), item, NO_PROMPT_STATE);
-    return deps.turns.turn({ sessionKey, runId, item, rows, prompt, originRunIds: [], authority: item.authority, session: NOTHING_STEERED, onDone: () => undefined });
+    const prompt = progress.kind === "open" ? undefined : (start?.prompt ?? promptOf(deps.config(), item, NO_PROMPT_STATE));
+    const authority = { ...item.authority, isOwner: item.authority.isOwner && start?.isOwner !== false };
+    return deps.turns.turn({ sessionKey, runId, item, rows, prompt, originRunIds: [], authority, session: NOTHING_STEERED, onDone: () => undefined });
   }
 
   /** The answer was complete when the process died: its pieces have the ids they would have had. */
@@ -88,7 +92,7 @@ export function createReplay(deps: ReplayDeps): () => Promise<void> {
       createRunEvents(deps.events, runId, item.ctx.SessionKey ?? "").final(texts.join("\n\n"));
       return;
     }
-    await redeliverFinals(deps, { runId, sessionKey: item.ctx.SessionKey ?? "", agentId: item.agentId, plugin: item.plugin, route: item.route }, texts);
+    await redeliverFinals(deps, { runId, sessionKey: item.ctx.SessionKey ?? "", agentId: item.agentId, plugin: item.plugin, route: item.route, hints: item.hints }, texts);
   }
 
   return replay;

@@ -6,7 +6,7 @@ import type { Clock } from "../infra/clock.ts";
 import type { Logger } from "../infra/log.ts";
 import { resolveSessionKey } from "../routing/index.ts";
 import { resolveSendPolicy, type SessionEntry, type SessionService } from "../sessions/index.ts";
-import { isAbortRequest } from "./abort-words.ts";
+import { isStopMessage } from "./abort-words.ts";
 import { channelSection } from "./channel-section.ts";
 import type { CommandOutcome, CommandScope } from "./commands/run.ts";
 import type { Heard } from "./hearing.ts";
@@ -38,7 +38,7 @@ export interface UnderstandDeps {
   readonly stop: (sessionKey: string, rows: readonly InboxRow[]) => Promise<{ runIds: string[]; queued: number }>;
   /** Ends all that the session has given away; how many were running. */
   readonly stopSubagents: (sessionKey: string) => Promise<number>;
-  submit(sessionKey: string, item: Prepared): void;
+  submit(sessionKey: string, item: Prepared): Promise<void>;
   /** Files and links of a message put into words. */
   readonly media: Pick<MediaUnderstanding, "understand">;
   readonly links: LinkUnderstanding;
@@ -71,7 +71,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
     const authority = weakest(rows);
     const finish = (): void => inbox.finish(rows.map((row) => row.id));
 
-    if (isAbortRequest(written.text) && authority.commandAuthorized) {
+    if (isStopMessage(written) && authority.commandAuthorized) {
       await stopFor(rows, sessionKey);
       finish();
       return;
@@ -106,7 +106,7 @@ export function createUnderstanding(deps: UnderstandDeps): { handle(rows: readon
       finish();
       return;
     }
-    deps.submit(sessionKey, {
+    await deps.submit(sessionKey, {
       ...base, body: bodyAfterCommands(written, message.text, base.body, command.body), notices: [...(expired ? [expired] : []), ...command.notices], hints: command.hints, status: acknowledgeItem(cfg, base),
     });
   }

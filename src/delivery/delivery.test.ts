@@ -254,7 +254,8 @@ describe("inbox", () => {
     const inbox = createInbox(journal, clock);
     const accepted = ["1", "2", "3"].map((id) => inbox.accept(dedupeKey(message(id)), [item(id)]));
     const ids = accepted.map((outcome) => (outcome.kind === "accepted" ? outcome.rows[0].id : ""));
-    inbox.bindRun([ids[1] as string], "run-2", "agent:main:main");
+    const start = { prompt: "hi", isOwner: false, notices: ["new day"], hints: { thinking: "high" } };
+    inbox.bindRun([ids[1] as string], "run-2", "agent:main:main", start);
     inbox.finish([ids[0] as string]);
     journal.close();
 
@@ -262,6 +263,9 @@ describe("inbox", () => {
     expect(again.accept(dedupeKey(message("1")), [item("1")])).toEqual({ kind: "duplicate" });
     expect(again.seen(dedupeKey(message("2")))).toBe(true);
     expect(again.unfinished().map((row) => [row.message.messageId, row.runId, row.attempts])).toEqual([["2", "run-2", 1], ["3", undefined, 0]]);
+    expect(again.unfinished().map((row) => row.start)).toEqual([start, undefined]);
+    again.bindRun([ids[1] as string], "run-2", "agent:main:main");
+    expect(again.unfinished()[0]).toMatchObject({ attempts: 2, start });
     expect(again.countUnfinished()).toBe(2);
   });
 

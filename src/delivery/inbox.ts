@@ -13,6 +13,17 @@ export interface Authority {
   readonly scopes?: readonly string[] | undefined;
 }
 
+/** How a run was begun, as far as its messages alone do not tell: after a restart it goes on like that. */
+export interface RunStart {
+  readonly prompt: string;
+  /** Of all its messages, and of the events that the prompt tells. */
+  readonly isOwner: boolean;
+  /** Said before the answer. */
+  readonly notices: readonly string[];
+  /** What the messages ask for this run, as the conversation understood it. */
+  readonly hints?: unknown;
+}
+
 /** A message that the gateway has promised to answer. */
 export interface InboxItem {
   readonly message: InboundMessage;
@@ -41,6 +52,8 @@ export interface InboxRow extends InboxItem {
   readonly sessionKey: string | undefined;
   readonly atMs: number;
   readonly attempts: number;
+  /** On the last message of a run that has begun. */
+  readonly start?: RunStart | undefined;
 }
 
 export type AcceptOutcome = { readonly kind: "accepted"; readonly rows: readonly [InboxRow, ...InboxRow[]] } | { readonly kind: "duplicate" };
@@ -53,7 +66,8 @@ export interface Inbox {
   seen(key: string): boolean;
   /** One message, as a row for each that reads it. @throws Error when the journal cannot be written: then the platform must not be told "received" */
   accept(key: string, items: readonly [InboxItem, ...InboxItem[]]): AcceptOutcome;
-  bindRun(ids: readonly string[], runId: string, sessionKey: string): void;
+  /** `start` goes with the last of them; without one, an earlier one stays. */
+  bindRun(ids: readonly string[], runId: string, sessionKey: string, start?: RunStart): void;
   /** Never throws: what the disk refuses is written with the next change, and repeated by the next process if none comes. */
   finish(ids: readonly string[]): void;
   /** Resolves when the row is finished, in this process; at once for one that is not open. */
@@ -72,6 +86,7 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
   const insertItem = journal.statement("INSERT INTO inbox (id, seq, channel, account, item, at) VALUES (?, ?, ?, ?, ?, ?)");
   const nextSeq = journal.statement("SELECT COALESCE(MAX(seq), 0) + 1 AS seq FROM inbox");
   const bind = journal.statement("UPDATE inbox SET run_id = ?, session_key = ?, attempts = attempts + 1 WHERE id = ?");
+  const begin = journal.statement("UPDATE inbox SET item = json_set(item, '$.start', json(?)) WHERE id = ?");
   const remove = journal.statement("DELETE FROM inbox WHERE id = ?");
   const open = journal.statement("SELECT * FROM inbox ORDER BY seq");
   const count = journal.statement("SELECT COUNT(*) AS n FROM inbox");
@@ -127,9 +142,10 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
       finish([]);
       return outcome;
     },
-    bindRun(ids, runId, sessionKey) {
+    bindRun(ids, runId, sessionKey, start) {
       journal.transaction(() => {
         for (const id of ids) bind.run(runId, sessionKey, id);
+        if (start) begin.run(JSON.stringify(start), ids.at(-1) ?? "");
       });
     },
     finish,
@@ -145,7 +161,7 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
 
 function toRow(row: Record<string, unknown>): InboxRow {
   return {
-    ...(JSON.parse(String(row["item"])) as InboxItem),
+    ...(JSON.parse(String(row["item"])) as InboxItem & Pick<InboxRow, "start">),
     id: String(row["id"]),
     seq: Number(row["seq"]),
     runId: row["run_id"] === null ? undefined : String(row["run_id"]),

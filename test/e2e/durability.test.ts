@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { connectClient } from "../support/client.ts";
 import { startMockModel } from "../support/model.ts";
@@ -163,5 +164,35 @@ it("a web chat that was killed finishes under the same run id", async () => {
   await second.kill("SIGTERM");
   const sessions = await readdir(join(stateDir, "agents", "main", "sessions"));
   expect(sessions.filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
+});
+
+it("what a message asked for its own run holds after the restart too, whether the run had begun or waited for its lane", async () => {
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/first/, { content: "one" }, { latency: 1500 });
+    mock.onMessage(/second/, { content: "two" });
+  });
+  const { mock } = (model.config["models"] as { providers: { mock: { models: object[] } } }).providers;
+  mock.models = mock.models.map((each) => ({ ...each, reasoning: true }));
+  const stateDir = await home({ ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" }, thinkingDefault: "low", maxConcurrent: 1 } } });
+  const first = await startChild(stateDir);
+  const before = await connectClient(`http://127.0.0.1:${first.port}`, "T");
+  await before.call("chat.send", { sessionKey: "main", message: "/think high first", idempotencyKey: "run-1" });
+  await before.waitFor((frame) => frame.event === "agent");
+  await before.call("chat.send", { sessionKey: "agent:main:other", message: "/think high second", idempotencyKey: "run-2" });
+  const journal = new DatabaseSync(join(stateDir, "delivery", "journal.sqlite"), { readOnly: true });
+  await expect.poll(() => journal.prepare("SELECT COUNT(run_id) AS n FROM inbox").get()?.["n"], { timeout: 10_000 }).toBe(2);
+  journal.close();
+  await first.kill();
+  model.mock.clearRequests();
+
+  const second = await startChild(stateDir);
+  await using after = await connectClient(`http://127.0.0.1:${second.port}`, "T");
+  for (const runId of ["run-1", "run-2"]) expect(await after.call("agent.wait", { runId, timeoutMs: 20_000 })).toMatchObject({ runId, status: "ok" });
+  const asked = model.mock.getRequests().map(({ body }) => body as unknown as { reasoning_effort?: string; messages: { role: string; content: unknown }[] });
+  expect(new Set(asked.map((body) => `${/(first|second)/.exec(JSON.stringify(body.messages.at(-1)))?.[0]}: ${body.reasoning_effort}`))).toEqual(new Set(["first: high", "second: high"]));
+  expect(JSON.stringify(asked)).not.toContain("/think high");
+  await after[Symbol.asyncDispose]();
+  await second.kill("SIGTERM");
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });

@@ -205,7 +205,7 @@ it("a full queue that drops names what was not read, once", async () => {
   expect(JSON.stringify((await answered(client, "r2")).payload)).toContain("kept answered");
 });
 
-it("a run that still waits for a free lane can be stopped too, and says that it was", async () => {
+it.each([{ runId: "r2" }, {}])("a run that still waits for a free lane can be stopped too, as %j, and says that it was", async (named) => {
   await using model = await startMockModel((mock) => mock.onMessage(/slow/, { content: "word ".repeat(400) }, { streamingProfile: { ttft: 20, tps: 20 } }));
   await using g = await startTestGateway({ config: { ...withQueue(model, {}), agents: { defaults: { model: { primary: "mock/gpt-mock" }, maxConcurrent: 1 } } } });
   await using client = await connectClient(g.url, g.token);
@@ -215,9 +215,41 @@ it("a run that still waits for a free lane can be stopped too, and says that it 
   await client.call("chat.send", { sessionKey: "agent:main:other", message: "slow too", idempotencyKey: "r2" });
   await expect.poll(() => g.gateway.context.agents.lanes.depth("agent:main:other")).toBe(1);
 
-  expect(await client.call("chat.abort", { sessionKey: "agent:main:other" })).toEqual({ ok: true, aborted: true, runIds: ["r2"] });
+  expect(await client.call("chat.abort", { sessionKey: "agent:main:other", ...named })).toEqual({ ok: true, aborted: true, runIds: ["r2"] });
   expect((await client.chatEnd("r2")).payload).toMatchObject({ state: "aborted" });
   await client.call("chat.abort", { sessionKey: "main" });
   // The mock notes a request when it has ended.
   await expect.poll(() => model.mock.getRequests().length).toBe(1);
+});
+
+it("a word to stop drops also what is still being read, and nothing that comes after it", async () => {
+  await using telegram = await startFakeTelegram();
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "answered" }));
+  await using g = await startTestGateway({ config: withQueue(model, {}, onTelegram(telegram)) });
+  await g.gateway.ready;
+  const release = telegram.hold("getFile");
+  telegram.photo({ bytes: Buffer.from("not really a picture"), caption: "draw this" });
+  await telegram.waitForCall("getFile");
+  telegram.text("and that");
+  telegram.text("stop");
+  await telegram.waitUntil(() => texts(telegram).some((text) => text.includes("Stopped")));
+  release();
+  telegram.text("are you there?");
+  await telegram.waitUntil(() => texts(telegram).includes("answered"));
+
+  expect(texts(telegram)).toEqual(["⚙️ Stopped. 2 waiting message(s) dropped.", "answered"]);
+  expect(lastUserTexts(model)).toEqual([expect.stringContaining("are you there?")]);
+});
+
+it.each([{ runId: "r1" }, {}])("a client may abort its message while that is still being read, as %j", async (named) => {
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "answered" }));
+  const config = { ...withQueue(model, {}), tools: { links: { models: [{ type: "cli" as const, command: "sleep", args: ["2"] }] } } };
+  await using g = await startTestGateway({ config });
+  await using client = await connectClient(g.url, g.token);
+  await send(client, "r1", "look at http://93.184.215.14/");
+
+  expect(await client.call("chat.abort", { sessionKey: "main", ...named })).toEqual({ ok: true, aborted: true, runIds: ["r1"] });
+  expect((await client.chatEnd("r1")).payload).toMatchObject({ state: "aborted", stopReason: "rpc" });
+  expect((await client.chat("are you there?")).text).toBe("answered");
+  expect(lastUserTexts(model)).toEqual([expect.stringContaining("are you there?")]);
 });

@@ -7,9 +7,9 @@ export function groupCommandText(text: string): string {
   return withoutMentions(bare);
 }
 
-/** Mentions at the edges of a text removed. */
+/** Mentions at the edges of a text removed. A name in another script ends only where a blank or a comma says so. */
 export function withoutMentions(text: string): string {
-  return text.trim().replace(/^(?:@[A-Za-z0-9_.-]+[\s,:]*)+/, "").replace(/(?:\s+@[A-Za-z0-9_.-]+)+$/, "");
+  return text.trim().replace(/^(?:@[A-Za-z0-9_.-]+(?![\p{L}\p{N}])[\s,:]*|@[\p{L}\p{M}\p{N}_.-]{1,64}[\s,:，：、]+)+/u, "").replace(/(?:\s+@[A-Za-z0-9_.-]+)+$/, "");
 }
 
 /** `! ls`, `!poll` and `!stop` as the command that they stand for. */

@@ -58,6 +58,7 @@ describe("directives in a message", () => {
 describe("what stands around a command", () => {
   it.each([
     ["@bot /status", "/status"], ["/status @bot", "/status"], ["@bot, /status", "/status"], ["[Mon 10:00] Bob: /status", "/status"], ["Bob: hello", "Bob: hello"], ["plain /status text", "plain /status text"],
+    ["@小助手 /status", "/status"], ["@Ассистент, /status", "/status"], ["@小助手，停止", "停止"], ["@小助手你好", "@小助手你好"], ["@bot你好", "@bot你好"], ["@a @小助手 /status", "/status"],
   ])("in a group %j is read as %j", (text, read) => expect(groupCommandText(text)).toBe(read));
 
   it.each([["! ls -l", "/bash ls -l"], ["!poll", "/bash poll"], ["!important", "!important"], ["what!", "what!"], ["!", "!"]])("%j is read as %j", (text, read) => expect(expandBang(text)).toBe(read));

@@ -57,7 +57,6 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
       const item: Prepared = {
         ...newest, notices: [...batch.items.flatMap((each) => each.notices), ...(notice ? [notice] : [])], status: allOf(all.flatMap((each) => each.status ?? [])),
       };
-      inbox.bindRun(rows.map((row) => row.id), runId, sessionKey);
       const isGroup = newest.message.chat.type !== "direct";
       const history = isGroup ? deps.history.read(chatKey(newest.message)) : { lines: [], upTo: 0 };
       const entry = await sessions.get(sessionKey);
@@ -69,10 +68,13 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
         history: history.lines.map((line) => ({ sender: line.sender, body: line.body.replace(/\r\n?/g, "\n"), timestamp: line.atMs })),
       };
       const prompts = batch.items.map((each, index) => promptOf(deps.config(), each, index === 0 ? first : { ...NO_PROMPT_STATE, isNewSession }));
+      const prompt = buildCollectPrompt(prompts, batch.lines, batch.summarised.length);
+      const isOwner = authority.isOwner && system.trusted;
+      inbox.bindRun(rows.map((row) => row.id), runId, sessionKey, { prompt, isOwner, notices: item.notices, hints: item.hints });
       return await turn({
-        sessionKey, runId, item, rows, prompt: buildCollectPrompt(prompts, batch.lines, batch.summarised.length), session,
+        sessionKey, runId, item, rows, prompt, session,
         originRunIds: clientRunIds(all).filter((id) => id !== runId),
-        authority: { ...authority, isOwner: authority.isOwner && system.trusted },
+        authority: { ...authority, isOwner },
         onDone() {
           system.commit();
           if (isGroup) deps.history.clear(chatKey(newest.message), history.upTo);

@@ -2,6 +2,7 @@ import { readReply, toReplyPayload, type AgentRuntime, type ReplyPayload } from 
 import type { ChannelPlugin } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { SessionService } from "../../sessions/index.ts";
+import type { RunHints } from "../run-hints.ts";
 import { resolveRunSettings } from "../run-settings.ts";
 import { createChannelSink, type ReplyRoute } from "./channel-sink.ts";
 import { sinkOptions, type DeliveryDeps } from "./open-delivery.ts";
@@ -21,6 +22,7 @@ export interface EndedRun {
   readonly agentId: string;
   readonly plugin: ChannelPlugin;
   readonly route: ReplyRoute;
+  readonly hints?: RunHints | undefined;
 }
 
 /** Sends what is left of the answer; `texts` are its messages in the transcript. Pieces already sent are known by their ids. */
@@ -29,7 +31,7 @@ export async function redeliverFinals(deps: RedeliverDeps, run: EndedRun, texts:
   const { route } = run;
   const agent = deps.agents.agent(run.agentId);
   const { entry } = await deps.sessions.ensure(run.sessionKey);
-  const { model, thinking } = await resolveRunSettings({ cfg, agents: deps.agents, agentId: run.agentId, entry, ctx: undefined, isGroup: false, hints: {} });
+  const { model, thinking } = await resolveRunSettings({ cfg, agents: deps.agents, agentId: run.agentId, entry, ctx: undefined, isGroup: false, hints: run.hints ?? {} });
   const prefix = resolveResponsePrefix(cfg, route.channel, route.accountId, { ...model, thinkingLevel: thinking, identityName: agent.config?.identity?.name });
   const blocks = deps.outbox.textsOf(`${run.runId}:block:`).map((text) => (prefix !== undefined && text.startsWith(prefix) ? text.slice(prefix.length) : text));
   const sink = createChannelSink({ ...sinkOptions(deps, { cfg, agent, ...run }), prefix: () => prefix, allowPreview: false });

@@ -181,6 +181,14 @@ describe("mention patterns", () => {
     expect(matchesMention(deriveMentionPatterns({ name: "小爪" }), "你好小爪吗")).toBe(true);
   });
 
+  it.each<[string, string, boolean]>([
+    ["Аня", "спроси у Тани", false], ["Аня", "Таня, привет", false], ["Аня", "Привет, Аня!", true], ["Аня", "@аня ты где", true],
+    ["René", "rené, are you there", true], ["René", "Renée is here", false], ["Zoë", "zoe\u0308 please", true], ["Ida", "Frida said so", false], ["Ida", "ida_2 is a file", false],
+    ["小爪", "问问小爪机器人吧", true], ["小爪2", "小爪2号", true], ["Claw小爪", "请claw小爪看看", true], ["봇", "안녕 봇아", true], ["ボット", "ボットさん、お願い", true], ["C++", "learn c++ now", true], [".", "a sentence. another", false], ["  ", "anything", false], ["*", "*", false],
+  ])("the name %j in %j: %s", (name, text, expected) => {
+    expect(matchesMention(deriveMentionPatterns({ name }), text)).toBe(expected);
+  });
+
   it("answers in bounded time on any pattern and a long text", () => {
     const part = fc.constantFrom("a", "(", ")", "*", "+", "?", "|", "{2,}", "[ab]", ".", "\\s", "\\w");
     fc.assert(

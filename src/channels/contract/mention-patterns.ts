@@ -20,7 +20,7 @@ const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f]/g;
 
 /** Text as mention patterns see it. */
 export function normalizeMentionText(text: string): string {
-  return text.slice(0, MAX_TEXT_CHARS * 2).toLowerCase().replace(INVISIBLE, "").slice(0, MAX_TEXT_CHARS);
+  return text.slice(0, MAX_TEXT_CHARS * 2).toLowerCase().normalize("NFC").replace(INVISIBLE, "").slice(0, MAX_TEXT_CHARS);
 }
 
 export function matchesMention(patterns: readonly RegExp[], text: string): boolean {
@@ -34,7 +34,7 @@ export function compileMentionPatterns(sources: readonly string[]): MentionPatte
   const patterns: RegExp[] = [];
   const rejected: { pattern: string; reason: string }[] = [];
   for (const pattern of sources.slice(0, MAX_PATTERNS)) {
-    const outcome = compileOne(pattern.replaceAll("\b", "\\b"));
+    const outcome = compileOne(pattern.normalize("NFC").replaceAll("\b", "\\b"));
     if (typeof outcome === "string") rejected.push({ pattern: pattern.slice(0, MAX_PATTERN_CHARS), reason: outcome });
     else patterns.push(outcome);
   }
@@ -42,21 +42,27 @@ export function compileMentionPatterns(sources: readonly string[]): MentionPatte
   return { patterns, rejected };
 }
 
-/** Patterns for an agent that has none of its own: its name as a word, blanks flexible, and its emoji. */
+/** A letter or digit that belongs to a word of several; scripts that write words without blanks have none. */
+const WORD_CHAR = "[[\\p{L}\\p{M}\\p{N}_]--[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}]]";
+const IS_WORD_CHAR = new RegExp(`^${WORD_CHAR}$`, "v");
+
+/** Patterns for an agent that has none of its own: its name as a word, blanks flexible, and its emoji. A name of mere punctuation is none. */
 export function deriveMentionPatterns(identity: { readonly name?: string | undefined; readonly emoji?: string | undefined }): RegExp[] {
   const patterns: RegExp[] = [];
-  const words = (identity.name ?? "").trim().toLowerCase().slice(0, MAX_PATTERN_CHARS).split(/\s+/).filter(Boolean);
-  if (words.length > 0) {
-    const name = words.map(escapeRegExp).join("\\s{1,8}");
-    const edge = (word: string | undefined, at: number): string => (/\w/.test(word?.at(at) ?? "") ? "\\b" : "");
-    patterns.push(new RegExp(`${edge(words[0], 0)}@?${name}${edge(words.at(-1), -1)}`, "i"));
+  const name = (identity.name ?? "").trim().toLowerCase().normalize("NFC").slice(0, MAX_PATTERN_CHARS);
+  if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(name)) {
+    const chars = [...name];
+    const before = IS_WORD_CHAR.test(chars[0] ?? "") ? `(?<!${WORD_CHAR})` : "";
+    const after = IS_WORD_CHAR.test(chars.at(-1) ?? "") ? `(?!${WORD_CHAR})` : "";
+    patterns.push(new RegExp(`${before}@?${name.split(/\s+/).map(escapeRegExp).join("\\s{1,8}")}${after}`, "iv"));
   }
   const emoji = (identity.emoji ?? "").trim();
   if (emoji !== "" && emoji.length <= 32) patterns.push(new RegExp(escapeRegExp(emoji), "i"));
   return patterns;
 }
 
-const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+/** For outside of brackets. */
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
 function compileOne(source: string): RegExp | string {
   if (source.trim() === "") return "empty";

@@ -102,9 +102,9 @@ const abort = defineMethod({
       return { ok: true, aborted: runIds.length > 0, runIds };
     }
     const run = ctx.agents.runs.get(runId);
-    if (!run) return { ok: true, aborted: false, runIds: [] };
-    if (run.sessionKey !== sessionKey) throw invalidRequest("runId does not match sessionKey");
-    return { ok: true, aborted: true, runIds: ctx.agents.runs.abort({ runId }, "rpc") };
+    if (run && run.sessionKey !== sessionKey) throw invalidRequest("runId does not match sessionKey");
+    const runIds = ctx.conversation.abortRun(sessionKey, runId);
+    return { ok: true, aborted: runIds.length > 0, runIds };
   },
 });
 

@@ -1,14 +1,17 @@
+import { boundNames } from "./bound-names.ts";
 import type { HostBoundNames } from "./host-bound.ts";
 
 /**
- * The same names for type checking, and for code that imports the SDK outside of a gateway: there each says so when it is
- * called. A plugin that a gateway loads gets those of `createPluginSdk`.
+ * The same names for type checking, and for code that imports the module itself: the bundled extensions of a build, which get
+ * the gateway of their process. Outside of a gateway each says so when it is called.
  */
 function unbound<Name extends keyof HostBoundNames>(name: Name): HostBoundNames[Name] {
-  const refuse = (): never => {
-    throw new Error(`${name} works only in a plugin that a running gateway has loaded`);
+  const call = (...args: unknown[]): unknown => {
+    const names = boundNames();
+    if (!names) throw new Error(`${name} works only in a plugin that a running gateway has loaded`);
+    return (names[name] as (...args: unknown[]) => unknown)(...args);
   };
-  return refuse as HostBoundNames[Name];
+  return call as HostBoundNames[Name];
 }
 
 export const registerPluginHttpRoute: HostBoundNames["registerPluginHttpRoute"] = unbound("registerPluginHttpRoute");

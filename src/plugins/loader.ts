@@ -1,5 +1,6 @@
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { join } from "node:path";
 import { readPluginPackage } from "./manifest.ts";
 import type { PluginCandidate } from "./types.ts";
 
@@ -28,6 +29,23 @@ export interface PluginLoader {
 /** Also the names that the product had before. */
 const SDK_NAME = /^(?:openclaw|clawdbot|moltbot)\/plugin-sdk(?:\/.*)?$/;
 
+/** In the order in which they are tried. Source: spec plugin-sdk §5. */
+const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".mtsx", ".ctsx", ".js", ".mjs", ".cjs", ".json"];
+/** Of a statement at the beginning of a line, so that code in a text stays as it is. */
+const JS_SPECIFIER = /^([ \t]*(?:import|export)\b[^"'`;]*)(["'])(\.{1,2}\/[^"'\n]*)\.js\2/gm;
+
+/**
+ * TypeScript names `./a.ts` as `./a.js`, which the compiler looks for in some 200 places before it thinks of the other. Named
+ * without its extension it is found at once, and a file that is JavaScript later is found too.
+ */
+function shortenSpecifiers(source: string, filename: string): string {
+  return source.replace(JS_SPECIFIER, (whole, before: string, quote: string, name: string) => {
+    const path = join(dirname(filename), name);
+    const isTypeScript = !existsSync(`${path}.js`) && (existsSync(`${path}.ts`) || existsSync(`${path}.tsx`)) && statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
+    return isTypeScript ? `${before}${quote}${name}${quote}` : whole;
+  });
+}
+
 /**
  * TypeScript and JavaScript without a build step. What was compiled is kept in the state folder, so that a second start only
  * reads it; a plugin's own dependencies are loaded by Node itself. Source: spec decisions §9.1.
@@ -39,9 +57,11 @@ export function createPluginLoader(options: PluginLoaderOptions): PluginLoader {
     // What the build made needs no compiler: its SDK import already points to our module.
     if (candidate.origin === "bundled" && candidate.entry.endsWith(".js")) return import(pathToFileURL(candidate.entry).href);
     const [{ createJiti }, module, pack] = await Promise.all([import("jiti"), (sdk ??= options.loadSdk()), readPluginPackage(candidate.root)]);
+    const compiler = createJiti(candidate.entry, { fsCache: false });
     const jiti = createJiti(candidate.entry, {
       virtualModules: new Proxy({}, { has: (_target, name) => typeof name === "string" && SDK_NAME.test(name), get: () => module }),
-      moduleCache: false, tryNative: false, fsCache: join(options.stateDir, "cache", "jiti"), nativeModules: [...(pack?.dependencies ?? [])], interopDefault: true,
+      moduleCache: false, tryNative: false, fsCache: join(options.stateDir, "cache", "jiti"), nativeModules: [...(pack?.dependencies ?? [])], interopDefault: true, extensions: EXTENSIONS,
+      transform: (unit) => ({ code: compiler.transform({ ...unit, source: shortenSpecifiers(unit.source, unit.filename ?? candidate.entry) }) }),
     });
     return jiti.import(candidate.entry);
   }

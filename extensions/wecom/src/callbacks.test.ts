@@ -147,6 +147,23 @@ describe("the bot as a callback", () => {
     expect(await shown(fifth)).toMatchObject({ finish: true, content: "已和后面的消息合并处理，请看后面的回复。" });
   });
 
+  it("goes on after a restart in the streams that the platform still asks for; of the others it knows nothing", async () => {
+    await using w = await world({ ...KEYS });
+    const [id, other] = [await begin(w), await begin(w)];
+    const [{ to, replyContext }, second] = [await w.account.receivedCount(1), await w.account.receivedCount(2)];
+    const ref: unknown = structuredClone(w.account.plugin.streaming?.open?.(w.account.cfg, { accountId: "default", to, replyContext })?.ref);
+    await w.account.stop();
+    await using later = await startTestAccount({ api: w.api, http: w.server.http, section: { ...KEYS } });
+    await later.plugin.streaming?.closeOrphan?.(later.cfg, "default", ref);
+    await later.plugin.streaming?.closeOrphan?.(later.cfg, "default", { nonsense: true });
+    expect((await w.bot.postJson(BOT_PATH, { msgtype: "stream", stream: { id } })).body).toMatchObject({ stream: { finish: false, content: "1" } });
+    const [polled, sent] = await Promise.all([w.bot.pollStream(BOT_PATH, id), later.send({ to, replyContext, kind: "final", text: "after all" })]);
+    expect([polled.contents.at(-1), sent.outcome?.kind, w.api.responses]).toEqual(["after all", "sent", []]);
+    expect((await w.bot.postJson(BOT_PATH, { msgtype: "stream", stream: { id: other } })).body).toMatchObject({ stream: { finish: true, content: "" } });
+    expect((await later.send({ to: second.to, replyContext: second.replyContext, kind: "final", text: "apart" })).outcome?.kind).toBe("sent");
+    expect(w.api.responses.map(({ text }) => text)).toEqual(["apart"]);
+  });
+
   it("leaves what cannot be written down to be sent again", async () => {
     let isFull = true;
     await using w = await world({ ...KEYS }, { receive: () => (isFull ? { kind: "unavailable", reason: "disk" } : { kind: "accepted", id: "1" }) });

@@ -228,7 +228,7 @@ describe("channels", () => {
     await using h = await createHome();
     const token = "123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc";
     const add = await h.run("channels", "add", "--channel", "telegram", "--token", token);
-    expect([add.code, add.stdout]).toEqual([0, 'Added Telegram account "default". A running gateway starts it now.\n']);
+    expect([add.code, add.stdout]).toEqual([0, 'Added Telegram account "default". A running gateway starts it now, or within half a minute when it has to load the channel first.\n']);
     expect((await h.json("channels", "list", "--json")).value).toMatchObject({ chat: { telegram: ["default"] } });
     expect((await h.run("channels", "remove", "--channel", "telegram")).code).toBe(0);
     expect((await h.run("config", "get", "channels.telegram.enabled")).stdout).toBe("false\n");

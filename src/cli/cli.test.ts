@@ -234,7 +234,11 @@ describe("channels", () => {
     expect((await h.run("config", "get", "channels.telegram.enabled")).stdout).toBe("false\n");
     expect((await h.run("channels", "remove", "--channel", "telegram", "--delete")).code).toBe(0);
     expect((await h.json("channels", "list", "--json")).value).toMatchObject({ chat: {} });
-    expect((await h.run("channels", "add", "--channel", "pigeon")).stderr).toContain("Unknown channel: pigeon");
+    const feishu = await h.run("channels", "add", "--channel", "lark", "--token", "cli_a1b2c3d4e5f60708:secret");
+    expect([feishu.code, feishu.stdout]).toEqual([0, expect.stringContaining('Added Feishu account "default".') as string]);
+    expect((await h.json("config", "get", "channels.feishu", "--json")).value).toMatchObject({ enabled: true, appId: "cli_a1b2c3d4e5f60708" });
+    expect((await h.json("channels", "list", "--json")).value).toMatchObject({ chat: { feishu: ["default"] } });
+    expect((await h.run("channels", "add", "--channel", "pigeon")).stderr).toMatch(/Unknown channel: pigeon\nChannels: telegram, feishu, .*qqbot/s);
   });
 });
 

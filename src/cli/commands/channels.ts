@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import type { ChannelPlugin, ChannelSetupInput } from "../../channels/contract/index.ts";
+import type { ConfigSnapshot } from "../../config/index.ts";
 import type { Cli } from "../cli.ts";
 import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts";
 import { CliError } from "../errors.ts";
 import { formatAge } from "../format.ts";
 import type { OfferedChannel } from "../../plugins/index.ts";
 import { installPlugin } from "../plugin-installer.ts";
-import { allChannels } from "../plugins.ts";
+import { allChannels, openCatalog } from "../plugins.ts";
 import { createPrompter } from "../prompter.ts";
 import { timeoutMs } from "../parse.ts";
 import { fieldsOf, numberOf, rowsOf, textOf, textsOf, type Fields } from "../read.ts";
@@ -72,13 +73,20 @@ interface Lookup {
 
 async function lookUp(cli: Cli, wanted: string | undefined): Promise<Lookup> {
   const id = wanted?.trim().toLowerCase();
-  const channels = await allChannels(cli, await tolerateConfig(cli), id);
-  const found = channels.find((channel) => channel.id === id);
+  const snapshot = await tolerateConfig(cli);
+  const channels = await allChannels(cli, snapshot, id);
+  const found = channels.find((channel) => channel.id === id) ?? channels.find((channel) => id !== undefined && channel.meta.aliases?.includes(id));
   const offered = found ? [] : await offeredChannels(cli);
   const offer = id === undefined ? undefined : offered.find((channel) => channel.id === id || channel.aliases.includes(id));
   if (offer) return { offer, refusal: new CliError(`${offer.label} is brought by a plugin that is not installed.`, { fix: `openclaw plugins install ${offer.spec}` }) };
   const more = offered.length === 0 ? "" : `\nWith a plugin: ${offered.map((channel) => channel.id).join(", ")}`;
-  return { found, refusal: new CliError(wanted === undefined ? "Say which channel: --channel <name>." : `Unknown channel: ${wanted}`, { fix: `Channels: ${channels.map((channel) => channel.id).join(", ")}${more}` }) };
+  return { found, refusal: new CliError(wanted === undefined ? "Say which channel: --channel <name>." : `Unknown channel: ${wanted}`, { fix: `Channels: ${found ? "" : (await knownIds(cli, snapshot, channels)).join(", ")}${more}` }) };
+}
+
+/** Channels that are there, those of plugins that are off among them. */
+async function knownIds(cli: Cli, snapshot: ConfigSnapshot, channels: readonly ChannelPlugin[]): Promise<string[]> {
+  const { candidates } = await (await openCatalog(cli)).discover(snapshot.config);
+  return [...new Set([...channels.map(({ id }) => id), ...candidates.flatMap(({ manifest }) => manifest.channels)])];
 }
 
 async function findChannel(cli: Cli, wanted: string | undefined): Promise<ChannelPlugin> {

@@ -188,8 +188,10 @@ describe("the app as a callback", () => {
     await post({ MsgType: "link", Title: "T", Description: "D", Url: "https://x" });
     await post({ MsgType: "event", Event: "enter_agent", MsgId: "" });
     await post({ MsgType: "text", Content: "x", FromUserName: "sys" });
-    await w.account.receivedCount(6);
-    expect(w.account.received.map((m) => [m.text, m.media?.[0]?.kind])).toEqual([["hello <b> & more", undefined], ["", "image"], ["", "voice"], ["你好", undefined], ["[位置] 上海", undefined], ["[链接] T D https://x", undefined]]);
+    await post({ Content: "of no kind" });
+    await post({ MsgType: "video" });
+    await w.account.receivedCount(7);
+    expect(w.account.received.map((m) => [m.text, m.media?.[0]?.kind])).toEqual([["hello <b> & more", undefined], ["", "image"], ["", "voice"], ["你好", undefined], ["[位置] 上海", undefined], ["[链接] T D https://x", undefined], ["[视频]", undefined]]);
     expect(w.account.received[0]).toMatchObject({ to: `wecom-agent:user:${ALICE}`, chat: { id: ALICE, type: "direct" }, timestampMs: 1_700_000_000_000 });
     expect(w.account.received[4]?.location).toMatchObject({ lat: 31.2, lon: 121.4 });
     const voice = w.account.received[2]?.media?.[0];

@@ -228,13 +228,17 @@ describe("channels", () => {
     await using h = await createHome();
     const token = "123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc";
     const add = await h.run("channels", "add", "--channel", "telegram", "--token", token);
-    expect([add.code, add.stdout]).toEqual([0, 'Added Telegram account "default". A running gateway starts it now.\n']);
+    expect([add.code, add.stdout]).toEqual([0, 'Added Telegram account "default". A running gateway starts it now, or within half a minute when it has to load the channel first.\n']);
     expect((await h.json("channels", "list", "--json")).value).toMatchObject({ chat: { telegram: ["default"] } });
     expect((await h.run("channels", "remove", "--channel", "telegram")).code).toBe(0);
     expect((await h.run("config", "get", "channels.telegram.enabled")).stdout).toBe("false\n");
     expect((await h.run("channels", "remove", "--channel", "telegram", "--delete")).code).toBe(0);
     expect((await h.json("channels", "list", "--json")).value).toMatchObject({ chat: {} });
-    expect((await h.run("channels", "add", "--channel", "pigeon")).stderr).toContain("Unknown channel: pigeon");
+    const feishu = await h.run("channels", "add", "--channel", "lark", "--token", "cli_a1b2c3d4e5f60708:secret");
+    expect([feishu.code, feishu.stdout]).toEqual([0, expect.stringContaining('Added Feishu account "default".') as string]);
+    expect((await h.json("config", "get", "channels.feishu", "--json")).value).toMatchObject({ enabled: true, appId: "cli_a1b2c3d4e5f60708" });
+    expect((await h.json("channels", "list", "--json")).value).toMatchObject({ chat: { feishu: ["default"] } });
+    expect((await h.run("channels", "add", "--channel", "pigeon")).stderr).toMatch(/Unknown channel: pigeon\nChannels: telegram, feishu, .*qqbot/s);
   });
 });
 

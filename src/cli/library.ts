@@ -28,6 +28,8 @@ export async function openModels(cli: Cli, snapshot: ConfigSnapshot): Promise<Mo
 
 /** Channels that this package brings; their SDKs stay unloaded. */
 export async function builtInChannels(cli: Cli): Promise<readonly ChannelPlugin[]> {
-  const { createTelegramPlugin } = await import("../channels/telegram/index.ts");
-  return [createTelegramPlugin({ env: cli.env, log: createCliLogger(cli) })];
+  const [{ createTelegramPlugin }, { createLarkPlugin }] = await Promise.all([import("../channels/telegram/index.ts"), import("../channels/lark/index.ts")]);
+  const log = createCliLogger(cli);
+  // Nothing is received here: nobody needs to be known.
+  return [createTelegramPlugin({ env: cli.env, log }), createLarkPlugin({ env: cli.env, stateDir: cli.paths.stateDir, pairedIds: () => [], log })];
 }

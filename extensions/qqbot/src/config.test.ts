@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import manifest from "../openclaw.plugin.json" with { type: "json" };
 import { collectWarnings, isCommandAllowed, resolveAccess } from "./access.ts";
 import { defaultAccountId, listAccountIds, resolveAccount } from "./config.ts";
 import { setup } from "./setup.ts";
@@ -18,6 +19,16 @@ it("keys that do nothing here are told with what replaces them, in accounts and 
     'channels.qqbot.groups["*"].colour has no effect: this key is not known.',
   ]);
   expect(collectWarnings(resolveAccount(cfg, "b", {}), cfg)).toContain("channels.qqbot.accounts.b.upgradeMode has no effect: the gateway is updated with `openclaw update`.");
+});
+
+it("every key of the manifest is known, those that the gateway reads for all channels among them", () => {
+  const keys = Object.keys(manifest.configSchema.properties).filter((key) => key !== "accounts");
+  const known = config(Object.fromEntries(keys.map((key) => [key, undefined])));
+  expect(collectWarnings(resolveAccount(known, "default", {}), known)).toEqual([]);
+  expect(Object.keys(manifest.configSchema.properties.accounts.additionalProperties.properties)).toEqual(keys.filter((key) => key !== "defaultAccount"));
+  const shared = { responsePrefix: "[bot]", dmHistoryLimit: 5, dms: { A: { historyLimit: 1 } }, heartbeat: { showOk: false }, defaultTo: "qqbot:c2c:A", blockStreaming: false };
+  const cfg = config({ appId: 1, clientSecret: "s", ...shared, stt: {} });
+  expect(collectWarnings(resolveAccount(cfg, "default", {}), cfg)).toHaveLength(1);
 });
 
 it("the secret comes from the config, a file or the environment; only the default account reads QQBOT_*", async () => {

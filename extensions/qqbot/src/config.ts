@@ -21,7 +21,13 @@ const formats = z.array(z.string()).optional();
 const secretRef = z.strictObject({ source: z.enum(["env", "file"], "use source \"env\" or \"file\", or clientSecretFile"), provider: z.string().optional(), id: z.string().min(1) });
 const streamingKeys = z.object({ mode: z.enum(["off", "partial"]).optional(), c2cStreamApi: z.boolean().optional() });
 const audioKeys = z.object({ sttDirectFormats: formats, uploadDirectFormats: formats, transcodeEnabled: z.boolean().optional() });
+/** Read by the core for every channel. */
+const sharedKeys = {
+  defaultTo: z.string().optional(), dmHistoryLimit: z.number().int().min(0).optional(), dms: z.record(z.string(), z.looseObject({})).optional(), responsePrefix: z.string().optional(), heartbeat: z.looseObject({}).optional(),
+  blockStreaming: z.boolean().optional(), blockStreamingCoalesce: z.looseObject({}).optional(),
+};
 const accountKeys = z.object({
+  ...sharedKeys,
   enabled: z.boolean().optional(),
   name: z.string().optional(),
   appId: z.union([z.string(), z.number()]).transform(String).optional(),

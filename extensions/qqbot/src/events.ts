@@ -14,6 +14,8 @@ const mention = z.object({ is_you: flag, id: word, member_openid: word, username
 const common = {
   id: z.string().min(1), content: z.string().catch(""), timestamp: time, attachments: list(attachment), mentions: list(mention),
   message_scene: z.object({ ext: list(z.string()) }).optional().catch(undefined),
+  /** What is quoted, as far as QQ tells. */
+  msg_elements: list(z.object({ msg_idx: word, content: z.string().catch(""), attachments: list(attachment) })),
 };
 export const c2cMessage = z.object({ ...common, author: z.object({ user_openid: z.string().min(1), username: word }) });
 export const groupMessage = z.object({ ...common, author: z.object({ member_openid: z.string().min(1), username: word, bot: flag }), group_openid: z.string().min(1) });

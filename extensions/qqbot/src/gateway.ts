@@ -97,7 +97,7 @@ async function handleInteraction(event: InteractionEvent, eventId: string | unde
   const place = text === "" ? undefined : placeOfPress(event);
   const { settings } = groupSettings(deps.ctx.account, place?.chat.id ?? "");
   const isHeard = place !== undefined && (place.chat.type === "direct" || isCommandAllowed(settings, text));
-  const spoken: SpokenEvent = { id: event.id, content: text, timestamp: event.timestamp, attachments: [], mentions: [] };
+  const spoken: SpokenEvent = { id: event.id, content: text, timestamp: event.timestamp, attachments: [], mentions: [], msg_elements: [] };
   const taken = !isHeard || (await take(spoken, deps, { ...place, ...(place.chat.type === "direct" ? {} : { chat: { ...place.chat, title: settings.name }, prompt: settings.prompt }), pressedAs: eventId ?? "" }));
   if (taken) {
     deps.api.call("PUT", `/interactions/${encodeURIComponent(event.id)}`, { code: 0 }).catch((err: unknown) => deps.ctx.log.debug("interaction not acknowledged", { err }));
@@ -130,10 +130,12 @@ async function take(event: SpokenEvent, deps: EventDeps, place: Place): Promise<
   const { ctx } = deps;
   const { account } = ctx;
   const text = readText(event, deps.botId());
-  const ref = extOf(event, "ref_msg_idx");
+  const given = event.msg_elements.find(({ msg_idx: index }) => index !== undefined && index === extOf(event, "ref_msg_idx")) ?? event.msg_elements[0];
+  const ref = extOf(event, "ref_msg_idx") ?? (given && (given.msg_idx ?? `${event.id}:quote`));
   const quoted = ref === undefined ? undefined : await deps.quotes.find(ref);
+  const quotedText = quoted?.text || parseFaceTags(given?.content ?? "").trim() || (given && given.attachments.length > 0 ? "[附件]" : "（原文不可用）");
   deps.quotes.add(extOf(event, "msg_idx"), { text, isOwn: false });
-  const media = event.attachments.flatMap(toMediaRef);
+  const media = (event.attachments.length > 0 ? event.attachments : (given?.attachments ?? [])).flatMap(toMediaRef);
   const heard = event.attachments.map((item) => item.asr_refer_text?.trim() ?? "").filter(Boolean);
   const nowMs = ctx.now();
   const timestampMs = readTime(event.timestamp, nowMs);
@@ -150,7 +152,7 @@ async function take(event: SpokenEvent, deps: EventDeps, place: Place): Promise<
     ...(place.pressedAs === undefined ? {} : { commandSource: "native", noDebounce: true }),
     ...(media.length > 0 ? { media } : {}),
     ...(place.mentions ? { mentions: { ...place.mentions, implicit: quoted?.isOwn === true } } : {}),
-    ...(ref === undefined ? {} : { reply: { id: ref, isQuote: true, body: quoted?.text ?? "（原文不可用）" } }),
+    ...(ref === undefined ? {} : { reply: { id: ref, isQuote: true, body: quotedText } }),
     ...(place.prompt ? { groupSystemPrompt: place.prompt } : {}),
   });
   if (outcome.kind === "accepted") ctx.setStatus({ lastInboundAt: nowMs });

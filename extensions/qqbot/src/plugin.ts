@@ -138,6 +138,7 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
         dmPolicy: account.config.dmPolicy ?? "pairing", allowFrom: account.config.allowFrom ?? [],
       }),
       resolveAllowFrom: (account) => (account.config.allowFrom ?? []).map(normalizeEntry),
+      resolveDefaultTo: (account) => account.config.defaultTo,
     },
     setup,
     pairing: { idLabel: "qqbotOpenid", idLine: (senderId) => `你的 QQ openid / Your QQ openid: ${senderId}`, normalizeAllowEntry: normalizeEntry },

@@ -65,6 +65,16 @@ describe("messages", () => {
     expect(later.received.map(({ reply, mentions }) => [reply?.body, mentions?.implicit])).toEqual([["the original", false], ["my own words", true], ["（原文不可用）", false]]);
   });
 
+  it("that quote another bring what QQ tells of it, files too, when it is not remembered", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    const picture = { content_type: "image/png", url: "https://gchat.qpic.cn/a.png", filename: "a.png" };
+    api.injectDirect("what is this?", { message_type: 103, message_scene: { ext: ["ref_msg_idx=REFIDX_x"] }, msg_elements: [{ msg_idx: "REFIDX_other", content: "no" }, { msg_idx: "REFIDX_x", content: "an older word", attachments: [picture] }] });
+    api.injectDirect("and this?", { message_type: 103, msg_elements: [{ attachments: [picture] }], attachments: [{ ...picture, url: "https://gchat.qpic.cn/own.png" }] });
+    await account.message(2);
+    expect(account.received.map(({ reply, media }) => [reply?.body, media?.map(({ ref }) => ref)])).toEqual([["an older word", ["https://gchat.qpic.cn/a.png"]], ["[附件]", ["https://gchat.qpic.cn/own.png"]]]);
+  });
+
   it("in a group: other people's talk, commands beyond the level and other bots are left alone", async () => {
     const groups = { [GROUP]: { ignoreOtherMentions: true, commandLevel: "safety", historyLimit: 3, prompt: "Be brief." } };
     await using account = await startTestAccount({ config: { groups } });

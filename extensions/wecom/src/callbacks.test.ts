@@ -147,6 +147,23 @@ describe("the bot as a callback", () => {
     expect(await shown(fifth)).toMatchObject({ finish: true, content: "已和后面的消息合并处理，请看后面的回复。" });
   });
 
+  it("goes on after a restart in the streams that the platform still asks for; of the others it knows nothing", async () => {
+    await using w = await world({ ...KEYS });
+    const [id, other] = [await begin(w), await begin(w)];
+    const [{ to, replyContext }, second] = [await w.account.receivedCount(1), await w.account.receivedCount(2)];
+    const ref: unknown = structuredClone(w.account.plugin.streaming?.open?.(w.account.cfg, { accountId: "default", to, replyContext })?.ref);
+    await w.account.stop();
+    await using later = await startTestAccount({ api: w.api, http: w.server.http, section: { ...KEYS } });
+    await later.plugin.streaming?.closeOrphan?.(later.cfg, "default", ref);
+    await later.plugin.streaming?.closeOrphan?.(later.cfg, "default", { nonsense: true });
+    expect((await w.bot.postJson(BOT_PATH, { msgtype: "stream", stream: { id } })).body).toMatchObject({ stream: { finish: false, content: "1" } });
+    const [polled, sent] = await Promise.all([w.bot.pollStream(BOT_PATH, id), later.send({ to, replyContext, kind: "final", text: "after all" })]);
+    expect([polled.contents.at(-1), sent.outcome?.kind, w.api.responses]).toEqual(["after all", "sent", []]);
+    expect((await w.bot.postJson(BOT_PATH, { msgtype: "stream", stream: { id: other } })).body).toMatchObject({ stream: { finish: true, content: "" } });
+    expect((await later.send({ to: second.to, replyContext: second.replyContext, kind: "final", text: "apart" })).outcome?.kind).toBe("sent");
+    expect(w.api.responses.map(({ text }) => text)).toEqual(["apart"]);
+  });
+
   it("leaves what cannot be written down to be sent again", async () => {
     let isFull = true;
     await using w = await world({ ...KEYS }, { receive: () => (isFull ? { kind: "unavailable", reason: "disk" } : { kind: "accepted", id: "1" }) });
@@ -171,8 +188,10 @@ describe("the app as a callback", () => {
     await post({ MsgType: "link", Title: "T", Description: "D", Url: "https://x" });
     await post({ MsgType: "event", Event: "enter_agent", MsgId: "" });
     await post({ MsgType: "text", Content: "x", FromUserName: "sys" });
-    await w.account.receivedCount(6);
-    expect(w.account.received.map((m) => [m.text, m.media?.[0]?.kind])).toEqual([["hello <b> & more", undefined], ["", "image"], ["", "voice"], ["你好", undefined], ["[位置] 上海", undefined], ["[链接] T D https://x", undefined]]);
+    await post({ Content: "of no kind" });
+    await post({ MsgType: "video" });
+    await w.account.receivedCount(7);
+    expect(w.account.received.map((m) => [m.text, m.media?.[0]?.kind])).toEqual([["hello <b> & more", undefined], ["", "image"], ["", "voice"], ["你好", undefined], ["[位置] 上海", undefined], ["[链接] T D https://x", undefined], ["[视频]", undefined]]);
     expect(w.account.received[0]).toMatchObject({ to: `wecom-agent:user:${ALICE}`, chat: { id: ALICE, type: "direct" }, timestampMs: 1_700_000_000_000 });
     expect(w.account.received[4]?.location).toMatchObject({ lat: 31.2, lon: 121.4 });
     const voice = w.account.received[2]?.media?.[0];

@@ -117,7 +117,9 @@ export function createWecomPlugin(options: WecomPluginOptions): ChannelPlugin<We
       blockStreamingCoalesceDefaults: { minChars: 1500, idleMs: 1000 },
       open,
       async closeOrphan(cfg, accountId, ref) {
-        ready(cfg, accountId).state.streams.adoptOrphan(ref);
+        const { streams, states } = ready(cfg, accountId).state;
+        streams.adoptOrphan(ref);
+        states.adoptOrphan(ref);
       },
     },
     threading: { resolveReplyToMode: () => "off" },

@@ -104,8 +104,14 @@ describe("messages over the long connection", () => {
     await using account = await startTestAccount();
     account.api.sendFrame("aibot_msg_callback", { nonsense: true });
     account.api.sendFrame("something_new", {});
+    for (const frame of ["", "null", "[]", "{", '{"cmd":5}', '{"cmd":"aibot_msg_callback"}', '{"cmd":"aibot_msg_callback","headers":null,"body":{}}', '{"cmd":"aibot_event_callback","headers":{"req_id":"r"},"body":{"event":null}}', '{"cmd":"aibot_event_callback","body":7}', '{"errcode":"x"}', "x".repeat(100_000), Buffer.from([0, 255])]) account.api.sendRaw(frame);
     account.api.injectDirect("a\u0001b");
     expect((await account.receivedCount()).text).toContain("b");
+    account.api.injectDirect("odd", { extra: { create_time: null, aibotid: null, response_url: 5, quote: "x", image: null, file: { url: null }, chattype: null } });
+    account.api.injectDirect("", { extra: { msgtype: "mixed", text: null, mixed: { msg_item: [null, { text: { content: "a" } }, { image: {} }, 7] } } });
+    await account.receivedCount(3);
+    expect(account.received.slice(1).map(({ text, reply, timestampMs }) => [text, reply, timestampMs > 1e12])).toEqual([["odd", undefined, true], ["a", undefined, true]]);
+    expect(account.api.connections()).toBe(1);
   });
 
   it("get agents of their own where that is wanted, administrators excepted", async () => {

@@ -12,7 +12,8 @@ const DEFAULT_IDLE_MS = 1000;
 export function resolveBlockReply(cfg: OpenClawConfig, plugin: ChannelPlugin, accountId: string, agentDelay: HumanDelay | undefined): BlockReplyConfig | undefined {
   const section = channelSection(cfg, plugin.id, accountId);
   const defaults = cfg.agents?.defaults;
-  const on = typeof section["blockStreaming"] === "boolean" ? section["blockStreaming"] : defaults?.blockStreamingDefault === "on";
+  // Where a message may be answered a few times only, the general default would use the answers up.
+  const on = typeof section["blockStreaming"] === "boolean" ? section["blockStreaming"] : plugin.capabilities.blockStreaming !== false && defaults?.blockStreamingDefault === "on";
   if (!on) return undefined;
   const limit = numberOf(section["textChunkLimit"]) ?? plugin.outbound?.textLimit.max ?? DEFAULT_LIMIT;
   const maxChars = Math.min(defaults?.blockStreamingChunk?.maxChars ?? DEFAULT_CHUNK.maxChars, limit);

@@ -66,7 +66,7 @@ async function takeMessage({ ctx, env, agents }: EventDeps, raw: unknown): Promi
   // Bots talking to bots would never end.
   if (sender.sender_type !== "user") return TAKEN;
   const { open_id: openId, union_id: unionId, user_id: userId } = sender.sender_id;
-  env.log.person(openId, [unionId ?? undefined, userId ?? undefined]);
+  env.log.person(openId, [unionId, userId]);
   const inbound = await toInbound(event, env);
   env.log.add(message.message_id, { chat: inbound.chat, isBot: false });
   if (inbound.chat.type === "direct" && env.isHeard(inbound.chat, openId)) await agents.prepare(ctx, openId);

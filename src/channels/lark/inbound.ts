@@ -6,16 +6,18 @@ import type { LarkAccount } from "./config.ts";
 import { type LarkMention, readContent } from "./content.ts";
 import type { Lookups, QuotedMessage } from "./lookups.ts";
 
-const ids = z.looseObject({ open_id: z.string().min(1), user_id: z.string().nullish(), union_id: z.string().nullish() });
-const mention = z.looseObject({ key: z.string(), id: z.looseObject({ open_id: z.string().nullish() }).nullish(), name: z.string().default("") });
-const optional = z.string().nullish().transform((text) => text || undefined);
+/** Optional fields that are null or of another type count as absent: they lose no message. */
+const optional = z.string().nullish().catch(undefined).transform((text) => text || undefined);
+const optionalMs = z.union([z.number(), z.string().transform(Number)]).nullish().catch(undefined).transform((ms) => (ms !== null && ms !== undefined && Number.isFinite(ms) && ms > 0 ? ms : undefined));
+const ids = z.looseObject({ open_id: z.string().min(1), user_id: optional, union_id: optional });
+const mention = z.looseObject({ key: z.string(), id: z.looseObject({ open_id: optional }).nullish().catch(undefined), name: z.string().catch("") });
 
 /** `event` of im.message.receive_v1. Source: spec channels-cn §4.4. */
 export const messageEvent = z.looseObject({
-  sender: z.looseObject({ sender_id: ids, sender_type: z.string().default("user") }),
+  sender: z.looseObject({ sender_id: ids, sender_type: z.string().catch("user") }),
   message: z.looseObject({
-    message_id: z.string().min(1), root_id: optional, parent_id: optional, thread_id: optional, create_time: z.coerce.number().optional(), chat_id: z.string().min(1), chat_type: z.string(),
-    message_type: z.string(), content: z.string().default(""), mentions: z.array(mention).nullish(),
+    message_id: z.string().min(1), root_id: optional, parent_id: optional, thread_id: optional, create_time: optionalMs, chat_id: z.string().min(1), chat_type: z.string(),
+    message_type: z.string(), content: z.string().catch(""), mentions: z.array(z.unknown()).catch([]).transform((all) => all.flatMap((one) => mention.safeParse(one).data ?? [])),
   }),
 });
 export type MessageEvent = z.infer<typeof messageEvent>;
@@ -53,7 +55,7 @@ export async function toInbound(event: MessageEvent, env: InboundEnv): Promise<I
   const senderId = sender.sender_id.open_id;
   const address = readChat(event, account);
   const isGroup = address.type === "group";
-  const mentions = readMentions(message.mentions ?? []);
+  const mentions = readMentions(message.mentions);
   const content = readContent({ messageId: message.message_id, type: message.message_type, content: message.content, mentions, botOpenId });
   const named = mentions.some(({ openId }) => openId === botOpenId);
   const others = mentions.filter(({ openId }) => openId !== undefined && openId !== botOpenId);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestAccount } from "../../../test/support/feishu-api/account.ts";
 import { ALICE, APP, APP2, BOB, botOpenId, GROUP, startFakeFeishu } from "../../../test/support/feishu-api/index.ts";
+import { encodeFrame } from "./frames.ts";
 
 const GROUPS = { groupPolicy: "open" };
 
@@ -113,6 +114,19 @@ describe("messages from Feishu", () => {
     const read = api.injectEvent("im.message.message_read_v1", {});
     expect(await Promise.all([broken, unknown, bot.ackId, read].map(async (id) => (await api.acked(id)).code))).toEqual([500, 200, 200, 200]);
     expect(account.received).toHaveLength(0);
+  });
+
+  it("with odd frames and words beside them are not lost", async () => {
+    await using account = await startTestAccount();
+    const { api } = account;
+    const frame = (payload: string, headers: readonly (readonly [string, string])[] = []): Buffer => Buffer.from(encodeFrame({ seqId: 0n, logId: 0n, service: 1, method: 1, headers, payload: Buffer.from(payload) }));
+    for (const bytes of ["", "hello", Buffer.from([0xff, 0xff, 0xff]), Buffer.alloc(70_000, 0x80), frame(""), frame("null"), frame("[]"), frame('{"header":null}'), frame("{}", [["sum", "2"], ["seq", "-1"]]), frame("{}", [["sum", "NaN"]]), frame('{"header":{"event_type":"im.message.receive_v1"},"event":null}')]) api.sendRaw(bytes);
+    const odd = { create_time: null, root_id: 5, parent_id: null, mentions: [null, { key: 7 }, { key: "@_user_9", id: null, name: null }] };
+    api.injectDirect("odd", { extra: odd, sender: { sender_type: null, sender_id: { open_id: ALICE, union_id: null, user_id: 8 } } });
+    api.injectDirect("none", { extra: { content: null, message_type: "hologram", mentions: "x" } });
+    await account.receivedCount(2);
+    expect(account.received.map(({ text, sender }) => [text, sender.id])).toEqual([["odd", ALICE], ["[hologram]", ALICE]]);
+    expect(api.connections()).toBe(1);
   });
 
   it("of strangers cause no question to the platform; the names of those who are heard are asked once", async () => {

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import type { ChannelPlugin, ChannelSetupInput } from "../../channels/contract/index.ts";
+import type { ConfigSnapshot } from "../../config/index.ts";
 import type { Cli } from "../cli.ts";
 import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts";
 import { CliError } from "../errors.ts";
 import { formatAge } from "../format.ts";
 import type { OfferedChannel } from "../../plugins/index.ts";
 import { installPlugin } from "../plugin-installer.ts";
-import { allChannels } from "../plugins.ts";
+import { allChannels, openCatalog } from "../plugins.ts";
 import { createPrompter } from "../prompter.ts";
 import { timeoutMs } from "../parse.ts";
 import { fieldsOf, numberOf, rowsOf, textOf, textsOf, type Fields } from "../read.ts";
@@ -72,13 +73,20 @@ interface Lookup {
 
 async function lookUp(cli: Cli, wanted: string | undefined): Promise<Lookup> {
   const id = wanted?.trim().toLowerCase();
-  const channels = await allChannels(cli, await tolerateConfig(cli), id);
-  const found = channels.find((channel) => channel.id === id);
+  const snapshot = await tolerateConfig(cli);
+  const channels = await allChannels(cli, snapshot, id);
+  const found = channels.find((channel) => channel.id === id) ?? channels.find((channel) => id !== undefined && channel.meta.aliases?.includes(id));
   const offered = found ? [] : await offeredChannels(cli);
   const offer = id === undefined ? undefined : offered.find((channel) => channel.id === id || channel.aliases.includes(id));
   if (offer) return { offer, refusal: new CliError(`${offer.label} is brought by a plugin that is not installed.`, { fix: `openclaw plugins install ${offer.spec}` }) };
   const more = offered.length === 0 ? "" : `\nWith a plugin: ${offered.map((channel) => channel.id).join(", ")}`;
-  return { found, refusal: new CliError(wanted === undefined ? "Say which channel: --channel <name>." : `Unknown channel: ${wanted}`, { fix: `Channels: ${channels.map((channel) => channel.id).join(", ")}${more}` }) };
+  return { found, refusal: new CliError(wanted === undefined ? "Say which channel: --channel <name>." : `Unknown channel: ${wanted}`, { fix: `Channels: ${found ? "" : (await knownIds(cli, snapshot, channels)).join(", ")}${more}` }) };
+}
+
+/** Channels that are there, those of plugins that are off among them. */
+async function knownIds(cli: Cli, snapshot: ConfigSnapshot, channels: readonly ChannelPlugin[]): Promise<string[]> {
+  const { candidates } = await (await openCatalog(cli)).discover(snapshot.config);
+  return [...new Set([...channels.map(({ id }) => id), ...candidates.flatMap(({ manifest }) => manifest.channels)])];
 }
 
 async function findChannel(cli: Cli, wanted: string | undefined): Promise<ChannelPlugin> {
@@ -148,23 +156,36 @@ async function status(cli: Cli, flags: { probe?: boolean; timeout: number; json?
     throw err;
   }
   if (flags.json) return cli.json(answer);
-  for (const line of channelStatusLines(answer, Date.now())) cli.print(line);
+  const sections = fieldsOf(snapshot.source["channels"]);
+  for (const line of channelStatusLines(answer, { now: Date.now(), isSet: (channel) => sections[channel] !== undefined })) cli.print(line);
 }
 
-export function channelStatusLines(answer: unknown, now: number): string[] {
-  const { channelOrder, channelLabels, channelAccounts } = fieldsOf(answer);
-  const lines = textsOf(channelOrder).flatMap((id) => rowsOf(fieldsOf(channelAccounts)[id]).map((account) => `- ${textOf(fieldsOf(channelLabels)[id], id)} ${textOf(account["accountId"])}: ${describeAccount(account, now)}`));
+/** One line an account, and under it what is wrong and what to do; `isSet`: the configuration speaks of the channel. */
+export function channelStatusLines(answer: unknown, { now, isSet }: { readonly now: number; readonly isSet: (channel: string) => boolean }): string[] {
+  const { channelOrder, channelLabels, channelAccounts, channelIssues } = fieldsOf(answer);
+  const lines = textsOf(channelOrder).flatMap((id) => rowsOf(fieldsOf(channelAccounts)[id]).flatMap((account) => {
+    const accountId = textOf(account["accountId"]);
+    const issues = rowsOf(channelIssues).filter((issue) => textOf(issue["channel"]) === id && textOf(issue["accountId"]) === accountId);
+    const reason = isSet(id) && account["configured"] !== true ? textOf(account["unconfiguredReason"]) : "";
+    const known = reason !== "" && !issues.some((issue) => textOf(issue["message"]) === reason) ? [{ message: reason }, ...issues] : issues;
+    return [`- ${textOf(fieldsOf(channelLabels)[id], id)} ${accountId}: ${describeAccount(account, now)}`, ...known.flatMap(issueLines)];
+  }));
   return lines.length > 0 ? lines : ["No channels."];
 }
+
+const issueLines = (issue: Fields): string[] => [`  ! ${textOf(issue["message"])}`, ...(textOf(issue["fix"]) === "" ? [] : [`    ${textOf(issue["fix"])}`])];
 
 function describeAccount(account: Fields, now: number): string {
   const inbound = numberOf(account["lastInboundAt"]);
   const probe = fieldsOf(account["probe"]);
+  const bots = [fieldsOf(probe["bot"]), fieldsOf(account["bot"])];
+  const name = [probe["botName"], ...bots.flatMap((bot) => [bot["name"], bot["username"]])].map((one) => textOf(one)).find(Boolean);
   return [
     account["enabled"] === false ? "disabled" : "enabled",
     account["configured"] === true ? "configured" : "not configured",
     account["running"] === true ? "running" : "stopped",
     ...(account["connected"] === undefined ? [] : [account["connected"] === true ? "connected" : "not connected"]),
+    ...(name === undefined ? [] : [`bot ${name}`]),
     ...(inbound === undefined ? [] : [`in ${formatAge(now - inbound)}`]),
     ...(probe["ok"] === undefined ? [] : [probe["ok"] === true ? "probe ok" : `probe failed (${textOf(probe["error"])})`]),
     ...(textOf(account["lastError"]) ? [`error: ${textOf(account["lastError"])}`] : []),
@@ -180,7 +201,7 @@ async function add(cli: Cli, flags: AddFlags): Promise<void> {
   const problem = channel.setup.validateInput(input);
   if (problem !== undefined) throw new CliError(problem);
   await createWriter(cli).mergePatch(channel.setup.applyAccountConfig(config, account, input));
-  cli.print(`Added ${channel.meta.label} account "${account}". A running gateway starts it now.`);
+  cli.print(`Added ${channel.meta.label} account "${account}". A running gateway starts it now, or within half a minute when it has to load the channel first.`);
 }
 
 async function remove(cli: Cli, flags: { channel?: string; account?: string; delete?: boolean }): Promise<void> {

@@ -13,7 +13,7 @@ const status = defineMethod({
   name: "channels.status",
   scope: "operator.read",
   params: z.strictObject({ probe: z.boolean().optional(), timeoutMs: z.number().int().min(0).optional() }),
-  handle: ({ probe, timeoutMs }, ctx: GatewayContext) => ctx.channels.status({ probe, timeoutMs }),
+  handle: async ({ probe, timeoutMs }, ctx: GatewayContext) => ({ ...(await ctx.channels.status({ probe, timeoutMs })), channelIssues: ctx.channels.issues() }),
 });
 
 const logout = defineMethod({

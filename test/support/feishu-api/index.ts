@@ -185,6 +185,10 @@ export async function startFakeFeishu(options: { readonly apps?: Readonly<Record
     injectGroup: (text: string, message: FakeMessage & { readonly mention?: boolean } = {}) => inject(groupEvent(text, message), message),
     injectAgain: (event: Record<string, unknown>, appId?: string): string => sendEvent(event, appId),
     injectEvent: (type: string, event: object, appId?: string): string => sendEvent(envelope(type, event, appId), appId),
+    /** Bytes as they are, to every connection. */
+    sendRaw: (bytes: Buffer | string): void => {
+      for (const ws of sockets.keys()) ws.send(bytes);
+    },
     /** A file of a message that somebody sends. */
     resource(messageId: string, key: string, bytes: Buffer, mimeType: string): void {
       platform.resources.set(`${messageId} ${key}`, { bytes, mimeType });

@@ -156,6 +156,10 @@ export async function startFakeWecom(options: { readonly bots?: Readonly<Record<
     connections: () => connections,
     connected: (count = 1) => waiting.until(() => sockets.size > 0 && connections >= count, `connection ${count}`),
     sendFrame, message,
+    /** Bytes as they are, to every connection. */
+    sendRaw: (bytes: Buffer | string): void => {
+      for (const ws of sockets.keys()) ws.send(bytes);
+    },
     injectDirect: (text: string, given: FakeMessage = {}) => inject(message(text, given, { chattype: "single" }), given.botId),
     injectGroup: (text: string, given: FakeMessage & { readonly chatId?: string } = {}) => inject(message(`@Claw ${text}`, given, { chattype: "group", chatid: given.chatId ?? GROUP }), given.botId),
     injectAgain: (body: Record<string, unknown>, botId?: string) => inject(body, botId),

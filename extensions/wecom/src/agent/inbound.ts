@@ -11,7 +11,7 @@ export function toInbound(xml: Readonly<Record<string, string>>, { account, now 
   const userId = xml["FromUserName"]?.trim() ?? "";
   const type = xml["MsgType"] ?? "";
   const messageId = xml["MsgId"] ?? "";
-  if (userId === "" || userId === "sys" || type === "event" || messageId === "") return undefined;
+  if (userId === "" || userId === "sys" || type === "event" || type === "" || messageId === "") return undefined;
   const { text, media } = readBody(type, xml, now());
   const seconds = Number(xml["CreateTime"]);
   const location = type === "location" ? readLocation(xml) : undefined;
@@ -33,7 +33,7 @@ function readBody(type: string, xml: Readonly<Record<string, string>>, nowMs: nu
     case "voice":
       return xml["Recognition"]?.trim() ? { text: xml["Recognition"].trim(), media: [] } : medium("voice").length > 0 ? { text: "", media: medium("voice") } : { text: "[语音消息]", media: [] };
     case "video":
-      return { text: "", media: medium("video") };
+      return medium("video").length > 0 ? { text: "", media: medium("video") } : { text: "[视频]", media: [] };
     case "location":
       return { text: `[位置] ${xml["Label"] ?? ""}`.trim(), media: [] };
     case "link":

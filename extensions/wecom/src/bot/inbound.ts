@@ -4,17 +4,21 @@ import { groupSettings } from "../access.ts";
 import type { WecomAccount } from "../config.ts";
 import type { ReplyData } from "../reply-data.ts";
 
-const words = z.looseObject({ content: z.string().default("") });
-const file = z.looseObject({ url: z.string().min(1), aeskey: z.string().optional(), filename: z.string().optional() });
-const piece = z.looseObject({ msgtype: z.string(), text: words.optional(), image: file.optional() });
+/** Optional fields that are null or of another type count as absent: they lose no message. */
+const optionalText = z.string().optional().catch(undefined);
+const words = z.looseObject({ content: z.string().catch("") }).optional().catch(undefined);
+const fileFields = z.looseObject({ url: z.string().min(1), aeskey: optionalText, filename: optionalText });
+const file = fileFields.optional().catch(undefined);
+const piece = z.looseObject({ text: words, image: file });
+const readPieces = (items: readonly unknown[]): z.infer<typeof piece>[] => items.map((item) => piece.safeParse(item).data).filter((item) => item !== undefined);
 const content = {
-  msgtype: z.string().default("unknown"), text: words.optional(), voice: words.optional(), image: file.optional(), file: file.optional(), video: file.optional(),
-  mixed: z.looseObject({ msg_item: z.array(piece).default([]) }).optional(),
+  msgtype: z.string().catch("unknown"), text: words, voice: words, image: file, file, video: file,
+  mixed: z.looseObject({ msg_item: z.array(z.unknown()).catch([]).transform(readPieces) }).optional().catch(undefined),
 };
 /** A message of either form of the bot. Source: spec channels-cn §2.2 (Message bodies). */
 const botMessage = z.looseObject({
-  msgid: z.string().min(1), aibotid: z.string().optional(), chattype: z.string().default("single"), chatid: z.string().optional(), from: z.looseObject({ userid: z.string().default("") }).optional(), create_time: z.number().optional(),
-  response_url: z.string().optional(), ...content, quote: z.looseObject(content).optional(),
+  msgid: z.string().min(1), aibotid: optionalText, chattype: z.string().catch("single"), chatid: optionalText, from: z.looseObject({ userid: z.string().catch("") }).optional().catch(undefined), create_time: z.number().positive().optional().catch(undefined),
+  response_url: optionalText, ...content, quote: z.looseObject(content).optional().catch(undefined),
 });
 export type BotMessage = z.infer<typeof botMessage>;
 
@@ -55,7 +59,7 @@ export function toInbound(message: BotMessage, env: { readonly account: WecomAcc
 }
 
 function readBody(message: Pick<BotMessage, "msgtype" | "text" | "voice" | "image" | "file" | "video" | "mixed">, nowMs: number): { readonly text: string; readonly media: readonly InboundMediaRef[] } {
-  const medium = (kind: InboundMediaRef["kind"], found: z.infer<typeof file> | undefined): InboundMediaRef[] =>
+  const medium = (kind: InboundMediaRef["kind"], found: z.infer<typeof file>): InboundMediaRef[] =>
     found === undefined ? [] : [{ kind, ref: JSON.stringify({ url: found.url, aeskey: found.aeskey }), fileName: found.filename, expiresAtMs: nowMs + FILE_LIFE_MS }];
   switch (message.msgtype) {
     case "text":
@@ -80,8 +84,8 @@ function readBody(message: Pick<BotMessage, "msgtype" | "text" | "voice" | "imag
 const cardEvent = z.looseObject({
   event: z.looseObject({
     eventtype: z.string().default(""),
-    template_card_event: z.looseObject({ event_key: z.string().default(""), task_id: z.string().optional(), selected_items: z.unknown().optional() }).optional(),
-    feedback_event: z.looseObject({ id: z.string().default(""), type: z.number(), content: z.string().optional() }).optional(),
+    template_card_event: z.looseObject({ event_key: z.string().catch(""), task_id: optionalText, selected_items: z.unknown().optional() }).optional(),
+    feedback_event: z.looseObject({ id: z.string().catch(""), type: z.number().catch(0), content: optionalText }).optional(),
   }),
 });
 const FEEDBACK: Readonly<Record<number, string>> = { 1: "finds an answer helpful", 2: "finds an answer not helpful", 3: "took back the opinion of an answer" };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { StreamHandle } from "openclaw/plugin-sdk";
+import { z } from "zod";
 import { WecomError } from "../errors.ts";
 import { BOT_TEXT_BYTES, headOf, hideMediaLines } from "../format.ts";
 
@@ -27,6 +28,8 @@ const QUEUED = "已收到，已排队处理中...";
 const MERGED = "已收到，已合并排队处理中...";
 const ANSWERED_BELOW = "已和后面的消息合并处理，请看后面的回复。";
 
+const streamRef = z.object({ via: z.literal("bot-webhook"), streamId: z.string() });
+
 interface Entry {
   readonly id: string;
   readonly chatKey: string;
@@ -53,6 +56,8 @@ export interface StreamStates {
   /** Finishes a stream and waits until the platform has taken it. @throws WecomError `window` when it does not, or the stream is over */
   answer(id: string, text: string, images?: readonly StreamImage[]): Promise<string>;
   isAnswerable(id: string): boolean;
+  /** A stream of an earlier process, that the platform may still ask for: its answer is on the way. */
+  adoptOrphan(ref: unknown): void;
   close(): void;
 }
 
@@ -133,6 +138,11 @@ export function createStreamStates({ placeholder, now, pollWaitMs = POLL_WAIT_MS
     isAnswerable(id) {
       const entry = entries.get(id);
       return entry !== undefined && !entry.isFinished && now() - entry.createdAtMs <= CLOSE_AFTER_MS;
+    },
+    adoptOrphan(ref) {
+      const id = streamRef.safeParse(ref).data?.streamId;
+      if (id === undefined || entries.has(id)) return;
+      entries.set(id, { id, chatKey: "", createdAtMs: now(), isQueued: false, isOpened: true, content: placeholder, images: [], isFinished: false, isTaken: false, onTaken: new Set() });
     },
     async answer(id, text, images = []) {
       const entry = entries.get(id);

@@ -164,16 +164,17 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
   }
 
   async function runInLane(asked: RunRequest, onBegin: ((run: ActiveRun) => void) | undefined, onAnswer: (result: EmbeddedPiRunResult) => void): Promise<EmbeddedPiRunResult> {
-    await ensureAgentWorkspace(agentOf(asked.agentId));
-    const { request, promptChange } = await askHooks(asked);
-    const run = runs.get(request.runId) ?? runs.begin(request.runId, request.sessionKey);
+    // From here on it can be stopped, also while plugins still look at it.
+    const run = runs.begin(asked.runId, asked.sessionKey);
     onBegin?.(run);
     const sends: MessagingSend[] = [];
-    await options.mcp.ready(MCP_WAIT_MS);
-    const { offered, removed, sandbox } = toolSet(request, sends);
     let outcome: RunOutcome = { status: "ok" };
     let isAnswered = false;
     try {
+      await ensureAgentWorkspace(agentOf(asked.agentId));
+      const { request, promptChange } = await askHooks(asked);
+      await options.mcp.ready(MCP_WAIT_MS);
+      const { offered, removed, sandbox } = toolSet(request, sends);
       // Without its sandbox the run ends here, before a model is asked; who stops the run does not wait for it.
       if (sandbox) await Promise.race([sandbox.ready(), once(run.controller.signal)]);
       const result = await runEmbeddedPiAgent(deps, promptCache, { ...toParams(request, offered, run.controller.signal), removedTools: removed, messagingSends: sends, promptChange }, {
@@ -194,11 +195,11 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
       if (!isAnswered) outcome = outcomeOf(result);
       return result;
     } catch (err) {
-      if (isAnswered) log.error("the conversation was not put in order after the answer", { sessionKey: request.sessionKey, err });
+      if (isAnswered) log.error("the conversation was not put in order after the answer", { sessionKey: asked.sessionKey, err });
       else outcome = { status: "error", error: errorText(err) };
       throw err;
     } finally {
-      runs.end(request.runId, outcome);
+      runs.end(asked.runId, outcome);
     }
   }
 

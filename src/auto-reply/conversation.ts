@@ -163,10 +163,17 @@ export function createConversation(deps: ConversationDeps): Conversation {
     inbox.finish(rowIds([item]));
   }
 
+  /** What runs, or is about to. */
+  function abortRuns(sessionKey: string, by: "rpc" | "stop"): { readonly runIds: string[]; readonly cleared: number } {
+    const pending = workers.pendingRun(sessionKey);
+    const cleared = by === "stop" || pending !== undefined ? agents.lanes.clearSession(sessionKey) : 0;
+    const isComing = pending !== undefined && cleared === 0 && agents.runs.abortComing(pending, by);
+    return { runIds: [...agents.runs.abort({ sessionKey }, by), ...(isComing ? [pending] : [])], cleared };
+  }
+
   async function stopAll(sessionKey: string, by: "rpc" | "stop", asking: readonly InboxRow[]): Promise<{ runIds: string[]; queued: number }> {
     const waiting = workers.clear(sessionKey);
-    const cleared = agents.lanes.clearSession(sessionKey);
-    const runIds = agents.runs.abort({ sessionKey }, by);
+    const { runIds, cleared } = abortRuns(sessionKey, by);
     // Who asked reads the count; others are told what became of their messages.
     const elsewhere = waiting.filter((item) => !isSameChat(item, asking));
     await reportUnread(elsewhere, sessionKey, STOPPED);
@@ -183,15 +190,15 @@ export function createConversation(deps: ConversationDeps): Conversation {
   async function stop(sessionKey: string, by: "rpc" | "stop"): Promise<{ runIds: string[]; queued: number }> {
     if (by === "stop") return stopWithReading(sessionKey, []);
     const pending = workers.pendingRun(sessionKey);
-    if (pending !== undefined) agents.lanes.clearSession(sessionKey);
-    const runIds = [...agents.runs.abort({ sessionKey }, by), ...(pending === undefined ? [] : [pending])];
-    return { runIds: runIds.length > 0 ? runIds : stopRead(sessionKey), queued: 0 };
+    const { runIds, cleared } = abortRuns(sessionKey, by);
+    const hit = cleared > 0 && pending !== undefined ? [...runIds, pending] : runIds;
+    return { runIds: hit.length > 0 ? hit : stopRead(sessionKey), queued: 0 };
   }
 
   function abortRun(sessionKey: string, runId: string): string[] {
-    if (workers.pendingRun(sessionKey) !== runId) return agents.runs.get(runId) ? agents.runs.abort({ runId }, "rpc") : stopRead(sessionKey, runId);
-    agents.lanes.clearSession(sessionKey);
-    return [runId];
+    if (agents.runs.get(runId)) return agents.runs.abort({ runId }, "rpc");
+    if (workers.pendingRun(sessionKey) !== runId) return stopRead(sessionKey, runId);
+    return agents.lanes.clearSession(sessionKey) > 0 || agents.runs.abortComing(runId, "rpc") ? [runId] : [];
   }
 
   /** For clients: messages that are still being read are the runs that they wait for. */

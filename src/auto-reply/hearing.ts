@@ -14,7 +14,11 @@ export interface Heard {
   readonly understood: UnderstoodMedia;
 }
 
-export interface HearingDeps extends Pick<UnderstandDeps, "config" | "inbox" | "agents" | "media" | "downloadMedia" | "log">, Pick<IntakeDeps, "admit" | "history"> {}
+export interface HearingDeps extends Pick<UnderstandDeps, "config" | "media" | "downloadMedia" | "log">, Pick<IntakeDeps, "admit"> {
+  readonly inbox: Pick<UnderstandDeps["inbox"], "finish">;
+  readonly agents: { readonly models: Pick<UnderstandDeps["agents"]["models"], "selectDefault"> };
+  readonly history: Pick<IntakeDeps["history"], "add">;
+}
 
 /** ms for one recording; the messages behind it wait. */
 const LIMIT_MS = 90_000;
@@ -27,19 +31,26 @@ export const isOnlySpoken = ({ text, media = [] }: InboundMessage): boolean => t
  * words where there are some. Source: spec channels §4.1 (a spoken name counts).
  */
 export function createHearing({ config, inbox, agents, media, downloadMedia, admit, history, log }: HearingDeps): (row: InboxRow) => Promise<Heard | undefined> {
-  return async (row) => {
-    const { message } = row;
-    const { agentId, sessionKey } = resolveSessionKey(config(), message, row.agentId);
+  async function listen({ message, agentId: given }: InboxRow): Promise<Pick<Heard, "files" | "understood">> {
+    const { agentId, sessionKey } = resolveSessionKey(config(), message, given);
     const { media: files } = await downloadMedia(message);
     const { ref: model } = await agents.models.selectDefault(agentId);
     const understood = await media.understand(files, { channel: message.channel, chatType: message.chat.type, sessionKey }, { agentId, model, signal: AbortSignal.timeout(LIMIT_MS) });
-    const verdict = admit(message, understood.transcript);
-    if (verdict.kind === "run") {
+    return { files, understood };
+  }
+
+  return async (row) => {
+    const { message } = row;
+    // Nobody has spoken to the bot yet: that it could not listen is not for the group.
+    const heard = await listen(row).catch((err: unknown) => log.warn("a recording was not heard", { channel: message.channel, err }));
+    const transcript = heard?.understood.transcript;
+    const verdict = admit(message, transcript);
+    if (heard && verdict.kind === "run") {
       const authority = { ...row.authority, isOwner: verdict.isOwner, commandAuthorized: verdict.commandAuthorized };
-      return { row: { ...row, authority, wasMentioned: verdict.wasMentioned }, files, understood };
+      return { row: { ...row, authority, wasMentioned: verdict.wasMentioned }, ...heard };
     }
     log.debug("a recording is not for the bot", { channel: message.channel, verdict: verdict.kind });
-    if (verdict.kind === "history") history.add(chatKey(message), { sender: message.sender.name ?? message.sender.username ?? message.sender.id, body: understood.transcript ?? "<media>", atMs: message.timestampMs }, verdict.limit);
+    if (verdict.kind === "history") history.add(chatKey(message), { sender: message.sender.name ?? message.sender.username ?? message.sender.id, body: transcript || "<media>", atMs: message.timestampMs }, verdict.limit);
     inbox.finish([row.id]);
     return undefined;
   };

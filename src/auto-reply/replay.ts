@@ -1,7 +1,7 @@
 import { inspectRunProgress } from "../agents/index.ts";
 import type { ChannelPlugin } from "../channels/contract/index.ts";
-import type { Inbox, InboxRow } from "../delivery/index.ts";
-import { mergeRows } from "./inbox-rows.ts";
+import type { Inbox, InboxRow, PendingHistory, RunStart, SystemEvents } from "../delivery/index.ts";
+import { chatKey, mergeRows } from "./inbox-rows.ts";
 import { NO_PROMPT_STATE, promptOf, type Prepared } from "./prepared.ts";
 import type { BatchTurns } from "./queue/batch-turn.ts";
 import type { Announce, SessionWorkers, TurnSession } from "./queue/worker.ts";
@@ -14,6 +14,8 @@ import type { PrepareRow, UnderstandDeps } from "./understand.ts";
 
 export interface ReplayDeps extends TurnDeps {
   readonly inbox: Inbox;
+  readonly history: Pick<PendingHistory, "clear">;
+  readonly systemEvents: Pick<SystemEvents, "commit">;
   readonly channel: (id: string) => ChannelPlugin | undefined;
   readonly downloadMedia: UnderstandDeps["downloadMedia"];
   readonly answers: Answers;
@@ -77,13 +79,20 @@ export function createReplay(deps: ReplayDeps): () => Promise<void> {
     const item: Prepared = { ...prepared, notices: start?.notices ?? [], hints: start?.hints as RunHints | undefined };
     if (progress.kind === "answered") {
       await redeliver(runId, item, progress.texts);
+      forgetTold(sessionKey, item, start);
       inbox.finish(ids);
       return nothing;
     }
     inbox.bindRun(ids, runId, sessionKey);
     const prompt = progress.kind === "open" ? undefined : (start?.prompt ?? promptOf(deps.config(), item, NO_PROMPT_STATE));
     const authority = { ...item.authority, isOwner: item.authority.isOwner && start?.isOwner !== false };
-    return deps.turns.turn({ sessionKey, runId, item, rows, prompt, originRunIds: [], authority, session: NOTHING_STEERED, onDone: () => undefined });
+    return deps.turns.turn({ sessionKey, runId, item, rows, prompt, originRunIds: [], authority, session: NOTHING_STEERED, onDone: () => forgetTold(sessionKey, item, start) });
+  }
+
+  function forgetTold(sessionKey: string, { message }: Prepared, start: RunStart | undefined): void {
+    if (!start) return;
+    deps.systemEvents.commit(sessionKey, start.toldUpTo.events);
+    if (message.chat.type !== "direct") deps.history.clear(chatKey(message), start.toldUpTo.talk);
   }
 
   /** The answer was complete when the process died: its pieces have the ids they would have had. */

@@ -8,6 +8,8 @@ export interface SystemLines {
   readonly lines: readonly string[];
   /** false: a line comes from outside, and the run that reads it has no owner's rights. */
   readonly trusted: boolean;
+  /** The last event among them. */
+  readonly upTo: number;
   /** Once the run that was told of them has ended; until then they wait, also over a restart. */
   commit(): void;
 }
@@ -28,6 +30,7 @@ export function readSystemLines(deps: SystemLinesDeps, session: { readonly key: 
   return {
     lines: [...channels, ...events.map((event) => `[${formatSystemStamp(event.atMs, zone)}] ${event.text}`)],
     trusted: events.every((event) => event.trusted),
+    upTo,
     commit: () => systemEvents.commit(sessionKey, upTo),
   };
 }

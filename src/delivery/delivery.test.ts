@@ -254,7 +254,7 @@ describe("inbox", () => {
     const inbox = createInbox(journal, clock);
     const accepted = ["1", "2", "3"].map((id) => inbox.accept(dedupeKey(message(id)), [item(id)]));
     const ids = accepted.map((outcome) => (outcome.kind === "accepted" ? outcome.rows[0].id : ""));
-    const start = { prompt: "hi", isOwner: false, notices: ["new day"], hints: { thinking: "high" } };
+    const start = { prompt: "hi", isOwner: false, notices: ["new day"], hints: { thinking: "high" }, toldUpTo: { events: 3, talk: 0 } };
     inbox.bindRun([ids[1] as string], "run-2", "agent:main:main", start);
     inbox.finish([ids[0] as string]);
     journal.close();

@@ -20,6 +20,8 @@ export interface RunStart {
   readonly isOwner: boolean;
   /** Said before the answer. */
   readonly notices: readonly string[];
+  /** The last event and the last line of group talk that the prompt tells; forgotten when the run has ended. */
+  readonly toldUpTo: { readonly events: number; readonly talk: number };
   /** What the messages ask for this run, as the conversation understood it. */
   readonly hints?: unknown;
 }

@@ -1,5 +1,5 @@
 export { openJournal, type Journal } from "./journal.ts";
-export { createInbox, dedupeKey, type Authority, type Inbox, type InboxItem, type InboxRow } from "./inbox.ts";
+export { createInbox, dedupeKey, type Authority, type Inbox, type InboxItem, type InboxRow, type RunStart } from "./inbox.ts";
 export { createOutbox, type ChannelSend, type DeliveryResult, type FirstAttempt, type Outbox, type OutboxRequest } from "./outbox.ts";
 export {
   createPendingHistory,

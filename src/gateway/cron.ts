@@ -45,7 +45,7 @@ export function createGatewayCron(options: GatewayCronOptions): CronService {
 
   async function runTurn(turn: CronTurn): ReturnType<AgentRuntime["run"]> {
     const runId = randomUUID();
-    const stop = (): void => void agents.runs.abort({ runId }, "timeout");
+    const stop = (): void => void agents.runs.abortComing(runId, "timeout");
     turn.signal.addEventListener("abort", stop, { once: true });
     try {
       const { result } = await conversation.runAgent({

@@ -34,7 +34,7 @@ export function createGatewaySubagents(options: GatewaySubagentOptions): Subagen
       return result;
     },
     whenIdle: (sessionKey, timeoutMs) => agents.runs.waitIdle(sessionKey, timeoutMs),
-    abort: (runId) => void agents.runs.abort({ runId }, "stop"),
+    abort: (runId) => void agents.runs.abortComing(runId, "stop"),
     async tellChat(run, id, text) {
       const origin = await deliveryOrigin(hooks, run);
       const plugin = origin && channels.find(origin.channel);

@@ -196,3 +196,30 @@ it("what a message asked for its own run holds after the restart too, whether th
   await second.kill("SIGTERM");
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
+
+it("what happened before a run is told to the model once, although the run was interrupted", async () => {
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/again/, { content: "second" });
+    mock.onMessage(/ping/, { content: "first" }, { latency: 1500 });
+  });
+  const stateDir = await home({ ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" } } } });
+  const first = await startChild(stateDir);
+  const before = await connectClient(`http://127.0.0.1:${first.port}`, "T");
+  await before.call("system-event", { text: "The door opened." });
+  await before.call("chat.send", { sessionKey: "main", message: "ping", idempotencyKey: "run-1" });
+  await before.waitFor((frame) => frame.event === "agent");
+  await expect.poll(async () => (await readdir(join(stateDir, "agents", "main", "sessions"))).some((name) => name.endsWith(".jsonl"))).toBe(true);
+  await first.kill();
+
+  const second = await startChild(stateDir);
+  await using after = await connectClient(`http://127.0.0.1:${second.port}`, "T");
+  expect(await after.call("agent.wait", { runId: "run-1", timeoutMs: 20_000 })).toMatchObject({ status: "ok" });
+  expect((await after.chat("again")).text).toBe("second");
+  const [last] = model.mock.getRequests().slice(-1);
+  const { messages = [] } = { ...last?.body } as unknown as { messages?: { role: string; content: unknown }[] };
+  const users = messages.filter(({ role }) => role === "user");
+  expect(users.map(({ content }) => JSON.stringify(content).includes("The door opened."))).toEqual([true, false]);
+  await after[Symbol.asyncDispose]();
+  await second.kill("SIGTERM");
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
+});

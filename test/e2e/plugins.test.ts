@@ -199,3 +199,20 @@ it("a plugin's command is a command of openclaw, beside ours and never in place 
     await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
   }
 });
+
+it("a run that a plugin still looks at before it begins can be stopped: the model is not asked", async () => {
+  const file = join(await mkdtemp(join(tmpdir(), "slow-hook-")), "log");
+  const slow = `import { appendFileSync } from "node:fs";
+export default { id: "slow", register(api) { api.on("before_model_resolve", async () => { appendFileSync(${JSON.stringify(file)}, "asked\\n"); await new Promise((done) => setTimeout(done, 1000)); }); } };`;
+  await using w = await world({ prepare: (stateDir) => writePlugin(join(stateDir, "extensions"), "slow", { "index.ts": slow }), plugins: { allow: ["slow"] } });
+  for (const [runId, abort] of [["r1", { sessionKey: "main" }], ["r2", { sessionKey: "main", runId: "r2" }]] as const) {
+    await w.client.call("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: runId });
+    await expect.poll(async () => (await readFile(file, "utf8").catch(() => "")).split("asked").length - 1, { timeout: 10_000 }).toBe(Number(runId.slice(1)));
+    expect(await w.client.call("chat.abort", abort)).toMatchObject({ aborted: true, runIds: [runId] });
+    expect((await w.client.chatEnd(runId)).payload).toMatchObject({ state: "aborted" });
+  }
+  expect(w.asked).toEqual([]);
+  await rm(file, { force: true });
+  expect(await w.ask("and now?")).toBe("fine");
+  expect(await w.client.call("chat.abort", { sessionKey: "main" })).toMatchObject({ aborted: false, runIds: [] });
+});

@@ -211,7 +211,7 @@ it.each([{ runId: "r2" }, {}])("a run that still waits for a free lane can be st
   await using client = await connectClient(g.url, g.token);
 
   await send(client, "r1", "slow");
-  await client.waitFor((frame) => frame.event === "chat" && frame.payload?.["state"] === "delta");
+  await client.waitFor((frame) => frame.event === "chat" && frame.payload?.["runId"] === "r1"); // the model speaks
   await client.call("chat.send", { sessionKey: "agent:main:other", message: "slow too", idempotencyKey: "r2" });
   await expect.poll(() => g.gateway.context.agents.lanes.depth("agent:main:other")).toBe(1);
 

@@ -74,6 +74,29 @@ it("fifty at once all come back, each once, and limits are said", async () => {
   expect(await subagents.spawn({ requesterSessionKey: "agent:main:deep", requesterAgentId: "main", origin: undefined, isOwner: true, senderId: undefined, task: "x" })).toEqual({ status: "forbidden", error: "sessions_spawn is not allowed at this depth (current depth: 1, max: 1)" });
 }, 40_000);
 
+it("a task that still waits for its lane and is stopped is never begun", async () => {
+  let spawned = 0;
+  const hold = Promise.withResolvers<void>();
+  await using m = await answeringModel(async (asked) => {
+    if (asked.isChild) await hold.promise;
+    if (asked.isChild) return "done";
+    if (asked.last.includes("hello")) return "hello yourself";
+    return spawned < 2 ? { tool: "sessions_spawn", args: { task: `task ${spawned++}` } } : "all started";
+  });
+  await using g = await startTestGateway({ config: config(m.providers, { subagents: { maxConcurrent: 1 } }) });
+  await g.gateway.ready;
+  await using client = await connectClient(g.url, g.token);
+  expect((await client.chat("start two")).text).toBe("all started");
+  await expect.poll(() => m.asked.filter((asked) => asked.isChild).length).toBe(1);
+
+  const waiting = g.gateway.context.subagents.list("agent:main:main", 0).find(({ task }) => task === "task 1");
+  expect(await g.gateway.context.subagents.kill(waiting?.runId ?? "")).toBe(1);
+  hold.resolve();
+  expect((await client.chat("hello")).text).toBe("hello yourself");
+  await expect.poll(() => g.gateway.context.agents.lanes.active()).toBe(0);
+  expect(m.asked.filter((asked) => asked.isChild)).toHaveLength(1);
+});
+
 it("a task that a stop interrupts goes on in the next process, and its result is told once", async () => {
   const stateDir = await mkdtemp(join(tmpdir(), "openclaw-sub-"));
   let childCalls = 0;

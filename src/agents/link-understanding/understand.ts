@@ -1,9 +1,11 @@
 import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { basename } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import type { Logger } from "../../infra/log.ts";
+import { endsSoonAfter } from "../../infra/overdue.ts";
 import { isPublicAddress } from "../../infra/public-address.ts";
 import { truncateText } from "../../infra/text/index.ts";
 import { wrapExternalContent } from "../../security/index.ts";
@@ -28,18 +30,21 @@ export interface LinkUnderstanding {
 
 const DEFAULT_MAX_LINKS = 3;
 const DEFAULT_TIMEOUT_SEC = 30;
+/** The resolver of the system has its own patience, which is longer than a person's. */
+const LOOKUP_MS = 10_000;
 /** A page must not push the conversation out of the model's sight. */
 const MAX_CHARS = 20_000;
 
 /**
  * Links of a message put into words by programs of `tools.links.models`, tried in order until one says something. Addresses
- * outside the public internet are passed over; what a page says is marked as foreign. Source: spec
- * tools-and-automation-part2 §10 (Links).
+ * outside the public internet are passed over; what a page says is marked as foreign. Where a program is led on to is its own
+ * affair: it fetches by itself. Source: spec tools-and-automation-part2 §10 (Links).
  */
 export function createLinkUnderstanding({ config, log, lookup = lookupAll }: LinkUnderstandingDeps): LinkUnderstanding {
-  async function isPublic(link: string): Promise<boolean> {
+  async function isPublic(link: string, signal: AbortSignal): Promise<boolean> {
     const host = new URL(link).hostname.replace(/^\[|\]$/g, "");
-    const addresses = isIP(host) ? [host] : await lookup(host).catch(() => []);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS)]);
+    const addresses = isIP(host) ? [host] : await endsSoonAfter(limit, lookup(host), 0, "no address in time").catch(() => []);
     return addresses.length > 0 && addresses.every(isPublicAddress);
   }
 
@@ -47,7 +52,7 @@ export function createLinkUnderstanding({ config, log, lookup = lookupAll }: Lin
     for (const { command, args = [], timeoutSeconds = settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SEC } of programs) {
       try {
         const fill = fillPlaceholders({ LinkUrl: link });
-        const text = (await runProgram(command, args.map(fill), { timeoutMs: timeoutSeconds * 1000, signal })).trim();
+        const text = readable(await runProgram(command, args.map(fill), { timeoutMs: timeoutSeconds * 1000, signal }));
         if (text !== "") return wrapExternalContent({ source: `Link ${link}`, text: truncateText(text, MAX_CHARS) });
       } catch (err) {
         if (signal.aborted) return undefined;
@@ -63,10 +68,19 @@ export function createLinkUnderstanding({ config, log, lookup = lookupAll }: Lin
       const programs = settings?.models ?? [];
       if (!settings || settings.enabled === false || programs.length === 0 || !isInScope(settings.scope, place)) return [];
       const links = findLinks(text, settings.maxLinks ?? DEFAULT_MAX_LINKS);
-      const words = await Promise.all(links.map(async (link) => ((await isPublic(link)) ? wordsOf(link, programs, settings, signal) : undefined)));
+      const words = await Promise.all(links.map(async (link) => ((await isPublic(link, signal)) ? wordsOf(link, programs, settings, signal) : undefined)));
       return words.filter((entry) => entry !== undefined);
     },
   };
 }
 
 const lookupAll = async (host: string): Promise<string[]> => (await dnsLookup(host, { all: true })).map(({ address }) => address);
+
+const MAX_UNREADABLE_SHARE = 0.1;
+
+/** The output as text without control characters. @throws Error when it is none (an image, another encoding than UTF-8) */
+function readable(output: string): string {
+  const unreadable = output.match(/[\0\uFFFD]/g)?.length ?? 0;
+  if (unreadable > output.length * MAX_UNREADABLE_SHARE) throw new Error("the output is no text");
+  return stripVTControlCharacters(output).replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "").trim();
+}

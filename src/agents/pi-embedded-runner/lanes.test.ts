@@ -113,6 +113,18 @@ describe("runs that are going on", () => {
     expect(await runs.wait("unknown", 1)).toBeUndefined();
   });
 
+  it("are stopped as soon as they begin when that was asked before, unless they have ended", () => {
+    const runs = createRunRegistry(() => 0);
+    expect(runs.abortComing("r1", "stop")).toBe(true);
+    const run = runs.begin("r1", "s");
+    expect([run.controller.signal.aborted, run.abortedBy]).toEqual([true, "stop"]);
+    runs.end("r1", { status: "timeout" });
+    expect(runs.abortComing("r1", "stop")).toBe(false);
+    expect(runs.begin("r1", "s").controller.signal.aborted).toBe(false);
+    expect(runs.begin("r2", "s").controller.signal.aborted).toBe(false);
+    expect([runs.abortComing("r2", "rpc"), runs.get("r2")?.abortedBy]).toEqual([true, "rpc"]);
+  });
+
   it("leave their session idle when the last one ends", async () => {
     const runs = createRunRegistry(() => 1);
     runs.begin("r1", "s");

@@ -26,6 +26,8 @@ export interface RunSnapshot {
 
 const SNAPSHOT_TTL_MS = 10 * 60_000;
 const SNAPSHOT_MAX = 2000;
+/** Of those that never begin some would stay. */
+const DOOMED_MAX = 1000;
 
 export interface RunOutcome {
   readonly status: RunSnapshot["status"];
@@ -43,6 +45,8 @@ export interface RunRegistry {
   all(): ActiveRun[];
   /** Aborts and returns the ids of what was running. */
   abort(match: { runId?: string | undefined; sessionKey?: string | undefined }, by: NonNullable<ActiveRun["abortedBy"]>): string[];
+  /** Aborts a run that is on its way and not here yet, as soon as it begins. false when it has ended. */
+  abortComing(runId: string, by: NonNullable<ActiveRun["abortedBy"]>): boolean;
   /** Resolves with the end of the run, or undefined when it does not end in time. Unknown runs may still begin. */
   wait(runId: string, timeoutMs: number): Promise<RunSnapshot | undefined>;
   /** Resolves when the session has no run, or after `timeoutMs` with false. */
@@ -53,6 +57,7 @@ export function createRunRegistry(now: () => number): RunRegistry {
   const active = new Map<string, ActiveRun>();
   const ended = new Map<string, RunSnapshot>();
   const waiters = new Set<() => void>();
+  const doomed = new Map<string, NonNullable<ActiveRun["abortedBy"]>>();
 
   const notify = (): void => {
     for (const waiter of [...waiters]) waiter();
@@ -84,6 +89,11 @@ export function createRunRegistry(now: () => number): RunRegistry {
     }
   }
 
+  function stop(run: ActiveRun, by: NonNullable<ActiveRun["abortedBy"]>): void {
+    run.abortedBy ??= by;
+    run.controller.abort(new Error(`aborted: ${by}`));
+  }
+
   const bySession = (sessionKey: string): ActiveRun[] => [...active.values()].filter((run) => run.sessionKey === sessionKey);
 
   return {
@@ -91,6 +101,9 @@ export function createRunRegistry(now: () => number): RunRegistry {
       const run: ActiveRun = { runId, sessionKey, startedAt: now(), controller: new AbortController(), partialText: "" };
       active.set(runId, run);
       ended.delete(runId);
+      const by = doomed.get(runId);
+      if (by !== undefined) stop(run, by);
+      doomed.delete(runId);
       return run;
     },
     answered(runId, outcome) {
@@ -100,6 +113,7 @@ export function createRunRegistry(now: () => number): RunRegistry {
     end(runId, outcome) {
       if (!active.has(runId) || !ended.has(runId)) keep(runId, outcome);
       active.delete(runId);
+      doomed.delete(runId);
       notify();
     },
     get: (runId) => active.get(runId),
@@ -109,11 +123,16 @@ export function createRunRegistry(now: () => number): RunRegistry {
       const hit = [...active.values()].filter(
         (run) => (match.runId === undefined || run.runId === match.runId) && (match.sessionKey === undefined || run.sessionKey === match.sessionKey),
       );
-      for (const run of hit) {
-        run.abortedBy ??= by;
-        run.controller.abort(new Error(`aborted: ${by}`));
-      }
+      for (const run of hit) stop(run, by);
       return hit.map((run) => run.runId);
+    },
+    abortComing(runId, by) {
+      const run = active.get(runId);
+      if (run) stop(run, by);
+      else if (ended.has(runId)) return false;
+      else doomed.set(runId, by);
+      for (const id of doomed.keys()) if (doomed.size > DOOMED_MAX) doomed.delete(id);
+      return true;
     },
     wait: (runId, timeoutMs) => until(() => ended.get(runId), timeoutMs),
     async waitIdle(sessionKey, timeoutMs) {

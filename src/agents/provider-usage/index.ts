@@ -16,6 +16,8 @@ export interface ProviderUsageDeps {
   readonly models: Pick<ModelService, "credential">;
   readonly fetch?: typeof fetch | undefined;
   readonly clock: Clock;
+  /** ms for one question; 5000 unless given. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What is left of the subscriptions that an agent is logged in with. */
@@ -31,7 +33,7 @@ const KEEP_MS = 60_000;
 const TIMEOUT_MS = 5000;
 
 /** Source: spec gateway-methods (usage.status), agent-pipeline-output §8.4 (provider usage windows). */
-export function createProviderUsage({ models, clock, fetch: fetchFn = fetch }: ProviderUsageDeps): ProviderUsageService {
+export function createProviderUsage({ models, clock, fetch: fetchFn = fetch, timeoutMs = TIMEOUT_MS }: ProviderUsageDeps): ProviderUsageService {
   const known = new Map<string, { readonly until: number; readonly answer: Promise<ProviderUsage | undefined> }>();
 
   async function ask(provider: string, source: UsageSource, agentId: string): Promise<ProviderUsage | undefined> {
@@ -40,11 +42,11 @@ export function createProviderUsage({ models, clock, fetch: fetchFn = fetch }: P
       const credential = await models.credential(provider, agentId);
       if (!credential || !source.accepts(credential)) return undefined;
       const { url, init } = source.request(credential);
-      const response = await fetchFn(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const response = await fetchFn(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) return { ...named, windows: [], error: response.status === 401 || response.status === 403 ? `HTTP ${response.status}: this login may not read usage` : `HTTP ${response.status}` };
       return { ...named, ...source.read(await response.json()) };
     } catch (err) {
-      return { ...named, windows: [], error: err instanceof Error && err.name === "ZodError" ? "the answer has an unknown form" : errorText(err) };
+      return { ...named, windows: [], error: err instanceof SyntaxError || (err instanceof Error && err.name === "ZodError") ? "the answer has an unknown form" : errorText(err) };
     }
   }
 

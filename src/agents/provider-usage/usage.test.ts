@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { json, startTestServer, startTestService } from "../models/service-fixture.ts";
 import { createProviderUsage, formatUsageWindows } from "./index.ts";
@@ -50,4 +51,56 @@ it("a plain key has no windows; a refusal, an unknown form and a dead line are t
   await using service = await startTestService({}, { env: { ZAI_API_KEY: "z" } });
   const broken = createProviderUsage({ models: service.models, clock: { now: () => 0 }, fetch: () => Promise.reject(new TypeError("fetch failed")) });
   expect((await broken.of("zai", "main"))?.error).toContain("fetch failed");
+});
+
+const claude = { ANTHROPIC_OAUTH_TOKEN: "sk-ant-oat-1" };
+
+it.each<[string, Record<string, string>, unknown, string]>([
+  ["anthropic", claude, [], "unknown form"], ["anthropic", claude, { five_hour: { utilization: "12" } }, "unknown form"], ["anthropic", claude, null, "unknown form"],
+  ["github-copilot", { GH_TOKEN: "gho" }, { quota_snapshots: { chat: {} } }, "unknown form"], ["zai", { ZAI_API_KEY: "z" }, { success: true, data: { limits: {} } }, "unknown form"],
+])("%s %j answering %j is told as an %s", async (provider, env, answer, error) => {
+  const { result } = await ask(provider, env, answer);
+  expect(result).toMatchObject({ windows: [], error: expect.stringContaining(error) });
+  expect(result && formatUsageWindows(result, AT)).toBeUndefined();
+});
+
+it("odd numbers and dates stay within bounds, and nothing to tell is no error", async () => {
+  const { result } = await ask("anthropic", claude, { five_hour: { utilization: -3, resets_at: "soon" }, seven_day: { utilization: 1e9, resets_at: inMs(-HOUR) }, something_new: 1 });
+  expect(result?.windows).toEqual([{ label: "5h", usedPercent: 0, resetAt: undefined }, { label: "Week", usedPercent: 100, resetAt: AT - HOUR }]);
+  expect(result && formatUsageWindows(result, AT)).toBe("Claude: Week 0% left · 5h 100% left");
+  expect((await ask("anthropic", claude, {})).result).toEqual({ provider: "anthropic", displayName: "Claude", windows: [] });
+});
+
+it("a page instead of an answer, an answer that breaks off and a limit are told in words, and nobody asks again within the minute", async () => {
+  const answers: Record<string, (response: ServerResponse) => void> = {
+    "an answer that is none": (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html><title>Sign in</title>"),
+    "breaks off": (response) => response.writeHead(200, { "content-length": "1000" }).write("{", () => response.destroy()),
+    "HTTP 429": (response) => void response.writeHead(429, { "retry-after": "3600" }).end("{}"),
+    "HTTP 503": (response) => void response.writeHead(503).end(),
+  };
+  for (const [name, answer] of Object.entries(answers)) {
+    await using server = await startTestServer((_path, _body, response) => answer(response));
+    await using service = await startTestService({}, { env: claude });
+    const usage = createProviderUsage({ models: service.models, clock: { now: () => service.clock.nowMs }, fetch: (_input, init) => fetch(server.url, init) });
+    const told = await usage.of("anthropic", "main");
+    expect(told, name).toMatchObject({ windows: [], error: expect.any(String) });
+    expect(told?.error, name).not.toMatch(/<html|Sign in/);
+    if (name.startsWith("HTTP")) expect(told?.error).toBe(name);
+    expect(await usage.of("anthropic", "main")).toBe(told);
+    expect(server.requests).toHaveLength(1);
+    service.clock.nowMs += 60_001;
+    await usage.of("anthropic", "main");
+    expect(server.requests).toHaveLength(2);
+  }
+});
+
+it("a provider that is silent is given up, and does not keep the others from answering", async () => {
+  await using service = await startTestService({}, { env: { ...claude, ZAI_API_KEY: "z" } });
+  const silent = (signal: AbortSignal | null | undefined): Promise<never> => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  const usage = createProviderUsage({
+    models: service.models, clock: { now: () => AT }, timeoutMs: 50,
+    fetch: (input, init) => (String(input).includes("anthropic") ? silent(init?.signal) : Promise.resolve(Response.json({ success: true, data: { limits: [{ type: "TOKENS_LIMIT", percentage: 5 }] } }))),
+  });
+  const { providers } = await usage.all("main");
+  expect(providers.map(({ provider, windows, error }) => [provider, windows.length, error])).toEqual([["anthropic", 0, expect.stringMatching(/time/i)], ["zai", 1, undefined]]);
 });

@@ -1,7 +1,7 @@
-import type { AgentRuntime } from "../../agents/index.ts";
+import type { AgentRuntime, ModelRef } from "../../agents/index.ts";
 import type { ChannelPlugin, MsgContext } from "../../channels/contract/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import type { Authority, InboxRow } from "../../delivery/index.ts";
+import type { InboxRow } from "../../delivery/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import type { Logger } from "../../infra/log.ts";
 import type { SessionService } from "../../sessions/index.ts";
@@ -46,11 +46,18 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     if (!textCommandsOn(cfg, ctx)) return goOn(body);
     const bare = base.isGroup ? groupCommandText(body) : body;
     const whole = cfg.commands?.bash === true ? expandBang(bare) : bare;
-    const { commandAuthorized } = base.authority;
-    const afterReset = commandAuthorized ? matchResetTrigger(whole, cfg.session?.resetTriggers) : undefined;
-    if (afterReset !== undefined) return resetByCommand(rows, base, afterReset);
-    if (!whole.includes("/")) return goOn(body);
+    const afterReset = base.authority.commandAuthorized ? matchResetTrigger(whole, cfg.session?.resetTriggers) : undefined;
+    if (afterReset === undefined) return readWords(rows, ctx, base, { whole, body });
+    const rest = await resetByCommand(rows, base, afterReset, /^\s*\/new\b/i.test(whole) ? "new" : "reset");
+    if (rest === undefined) return DONE;
+    return rest === "" ? goOn(NEW_SESSION_PROMPT) : readWords(rows, ctx, { ...base, entry: await deps.sessions.get(base.sessionKey) }, { whole: rest, body: rest });
+  }
 
+  /** `whole`: `body` without what surrounds a command in a group. */
+  async function readWords(rows: readonly InboxRow[], ctx: MsgContext, base: CommandScope, { whole, body }: { readonly whole: string; readonly body: string }): Promise<CommandOutcome> {
+    if (!whole.includes("/")) return goOn(body);
+    const { commandAuthorized } = base.authority;
+    const cfg = deps.config();
     const scope = { ...base, cfg, ctx, services: deps.services(), addressed: rows.some(({ message }) => message.mentions?.bot === true || message.mentions?.implicit === true) };
     const context = ({ args, invokedAs }: Pick<CommandMatch, "args" | "invokedAs">): CommandContext => ({ ...scope, args, invokedAs });
     const match = await findCommand(whole, base.agentId);
@@ -148,25 +155,34 @@ export function createCommandRunner(deps: CommandRunnerDeps): (rows: readonly In
     }
   }
 
-  /** `/new [model] [text]`: a fresh session, then the text, or a greeting. */
-  async function resetByCommand(rows: readonly InboxRow[], base: { sessionKey: string; agentId: string; authority: Authority }, text: string): Promise<CommandOutcome> {
+  /** `/new [model] [text]`: a fresh session; the text, or undefined when there is none to be had. */
+  async function resetByCommand(rows: readonly InboxRow[], base: CommandScope, text: string, reason: "new" | "reset"): Promise<string | undefined> {
     const { scopes } = base.authority;
     if (scopes && !scopes.includes("operator.admin")) {
       await deps.answers.answer(rows, base.sessionKey, "⚠️ Starting a new session needs the scope operator.admin.", { record: false });
-      return DONE;
+      return undefined;
     }
-    await deps.resetSession(base.sessionKey, /^\s*\/new\b/i.test(rows.at(-1)?.message.text ?? "") ? "new" : "reset");
-    let rest = text;
-    const [first = ""] = text.split(/\s+/);
-    if (first !== "" && /[/@]|^[a-z0-9.-]+$/i.test(first)) {
-      const parsed = await deps.agents.models.parseRef(first, base.agentId);
-      const isModel = parsed.ok && (first.includes("/") || parsed.alias !== undefined) && (await deps.agents.models.isAllowed(parsed.ref, base.agentId));
-      if (isModel) {
-        await deps.sessions.update(base.sessionKey, { providerOverride: parsed.ref.provider, modelOverride: parsed.ref.modelId });
-        rest = text.slice(text.indexOf(first) + first.length).trim();
-      }
+    await deps.resetSession(base.sessionKey, reason);
+    const model = await leadingModel(text, base.agentId);
+    if (!model) return text;
+    await deps.sessions.update(base.sessionKey, { providerOverride: model.ref.provider, modelOverride: model.ref.modelId });
+    return model.rest;
+  }
+
+  /** `provider/model`, an alias, or provider and model as two words, at the start of a text. */
+  async function leadingModel(text: string, agentId: string): Promise<{ readonly ref: ModelRef; readonly rest: string } | undefined> {
+    const { models } = deps.agents;
+    const [, first = "", second = ""] = /^(\S+)(?:\s+(\S+))?/.exec(text) ?? [];
+    if (/[/@]|^[a-z0-9.-]+$/i.test(first) && !first.startsWith("/")) {
+      const parsed = await models.parseRef(first, agentId);
+      const isMeant = parsed.ok && (first.includes("/") || parsed.alias !== undefined);
+      if (isMeant && (await models.isAllowed(parsed.ref, agentId))) return { ref: parsed.ref, rest: text.slice(first.length).trim() };
     }
-    return goOn(rest === "" ? NEW_SESSION_PROMPT : rest);
+    if (second === "") return undefined;
+    const ref = { provider: first.toLowerCase(), modelId: second };
+    // Any second word would do for a provider that takes every id: only a listed one is meant.
+    const isListed = (await models.list(agentId)).some((row) => row.provider === ref.provider && row.id === ref.modelId);
+    return isListed && (await models.isAllowed(ref, agentId)) ? { ref, rest: text.slice(text.indexOf(second, first.length) + second.length).trim() } : undefined;
   }
 
   return runCommand;

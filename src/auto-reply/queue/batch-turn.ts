@@ -70,7 +70,7 @@ export function createBatchTurns(deps: BatchTurnDeps): BatchTurns {
       const prompts = batch.items.map((each, index) => promptOf(deps.config(), each, index === 0 ? first : { ...NO_PROMPT_STATE, isNewSession }));
       const prompt = buildCollectPrompt(prompts, batch.lines, batch.summarised.length);
       const isOwner = authority.isOwner && system.trusted;
-      inbox.bindRun(rows.map((row) => row.id), runId, sessionKey, { prompt, isOwner, notices: item.notices, hints: item.hints });
+      inbox.bindRun(rows.map((row) => row.id), runId, sessionKey, { prompt, isOwner, notices: item.notices, hints: item.hints, toldUpTo: { events: system.upTo, talk: history.upTo } });
       return await turn({
         sessionKey, runId, item, rows, prompt, session,
         originRunIds: clientRunIds(all).filter((id) => id !== runId),

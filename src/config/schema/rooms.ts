@@ -44,6 +44,10 @@ const WITHOUT_EFFECT: readonly string[] = [
   "canvasHost.port", "gateway.nodes.browser", "gateway.tailscale.resetOnExit", "gateway.channelHealthCheckMinutes",
   "logging.redactPatterns", "logging.redactSensitive", "skills.install", 
   "channels.modelByChannel",
+  "agents.defaults.subagents.announceTimeoutMs", "agents.defaults.models.*.streaming", "browser.remoteCdpTimeoutMs",
+  ...["transport", "sshTarget", "sshIdentity"].map((key) => `gateway.remote.${key}`), "gateway.tls.autoGenerate", "gateway.tls.caPath",
+  ...["maxUrlParts", "files", "images"].map((key) => `gateway.http.endpoints.responses.${key}`),
+  ...["channels.telegram", "channels.telegram.accounts.*"].flatMap((telegram) => [`${telegram}.retry`, `${telegram}.draftChunk`]),
   "channels.feishu.capabilities", "channels.feishu.accounts.*.capabilities",
 ];
 

@@ -111,6 +111,15 @@ it("exports draft-07 with hints that mark secrets", () => {
 });
 
 it("lists the topmost keys that nothing honours", () => {
+  const set = {
+    agents: { defaults: { subagents: { announceTimeoutMs: 1, maxConcurrent: 2 }, models: { "p/m": { alias: "m", streaming: false } } } }, browser: { remoteCdpTimeoutMs: 1, headless: true },
+    gateway: { remote: { url: "ws://x", transport: "ssh", sshTarget: "me@x", sshIdentity: "k" }, tls: { enabled: true, autoGenerate: true, caPath: "c" }, http: { endpoints: { responses: { enabled: true, maxUrlParts: 1, files: { allowUrl: true }, images: {} } } } },
+    channels: { telegram: { retry: { attempts: 1 }, accounts: { a: { draftChunk: { minChars: 1 }, historyLimit: 5 } } } },
+  };
+  expect(findUnusedKeys(set)).toEqual([
+    "agents.defaults.subagents.announceTimeoutMs", "agents.defaults.models.p/m.streaming", "browser.remoteCdpTimeoutMs", "gateway.remote.transport", "gateway.remote.sshTarget", "gateway.remote.sshIdentity", "gateway.tls.autoGenerate", "gateway.tls.caPath",
+    "gateway.http.endpoints.responses.maxUrlParts", "gateway.http.endpoints.responses.files", "gateway.http.endpoints.responses.images", "channels.telegram.retry", "channels.telegram.accounts.a.draftChunk",
+  ]);
   expect(findUnusedKeys({ a: { b: 1, c: { d: 1, e: 2 } }, f: 1 }, new Set(), ["a.b", "a.c.d"])).toEqual(["a.c.e", "f"]);
 });
 

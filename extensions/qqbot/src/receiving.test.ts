@@ -71,7 +71,7 @@ describe("messages", () => {
     const picture = { content_type: "image/png", url: "https://gchat.qpic.cn/a.png", filename: "a.png" };
     api.injectDirect("what is this?", { message_type: 103, message_scene: { ext: ["ref_msg_idx=REFIDX_x"] }, msg_elements: [{ msg_idx: "REFIDX_other", content: "no" }, { msg_idx: "REFIDX_x", content: "an older word", attachments: [picture] }] });
     api.injectDirect("and this?", { message_type: 103, msg_elements: [{ attachments: [picture] }], attachments: [{ ...picture, url: "https://gchat.qpic.cn/own.png" }] });
-    await account.message(2);
+    await account.receivedCount(2);
     expect(account.received.map(({ reply, media }) => [reply?.body, media?.map(({ ref }) => ref)])).toEqual([["an older word", ["https://gchat.qpic.cn/a.png"]], ["[附件]", ["https://gchat.qpic.cn/own.png"]]]);
   });
 

@@ -18,6 +18,7 @@ describe("why a model call failed", () => {
     ["401 Incorrect API key provided", "auth"],
     ["This API key has been revoked", "auth_permanent"],
     ["400 invalid_request_error: tools.0 malformed", "format"],
+    ["408 status code (no body)", "timeout"],
     ["400 max_tokens must be at most 500", "format"],
     ["401 the project 429 has no such key: invalid api key", "auth"],
     ["402 Insufficient balance (code 503)", "billing"],

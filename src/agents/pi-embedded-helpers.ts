@@ -7,7 +7,7 @@ const MAX_SHOWN_TEXT = 600;
 const TESTS: readonly (readonly [FailoverReason, RegExp])[] = [
   ["context_overflow", /context (?:length|window)|prompt is too long|maximum context|too many (?:input )?tokens(?!.*(?:wait|per minute|try again|rate))|input (?:is )?too long|exceeds? the (?:model's )?(?:context|maximum)|request_too_large|context_length_exceeded/i],
   ["model_not_found", /model[^.]{0,60}(?:not found|does not exist|not exist|unknown)|unknown model|no such model|model_not_found|not_found_error/i],
-  ["timeout", /\b(?:500|502|503|504|521|522|523|524|529)\b|internal server error|bad gateway|service unavailable|gateway time-?out|api_error/i],
+  ["timeout", /\b(?:408|500|502|503|504|521|522|523|524|529)\b|internal server error|bad gateway|service unavailable|gateway time-?out|api_error/i],
   ["rate_limit", /\b429\b|rate.?limit|too many requests|overloaded|resource.?exhausted|quota (?:exceeded|reached)|throttl/i],
   ["billing", /\b402\b|billing|payment required|insufficient (?:credit|balance|funds|quota)|credit balance|exceeded your current quota/i],
   ["timeout", /timed? ?out|timeout|etimedout|econnreset|econnrefused|enotfound|eai_again|socket hang up|network|fetch failed|terminated|connection error|premature close|other side closed|ended without/i],

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { OpenClawConfig } from "../config/index.ts";
 import type { Clock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
@@ -221,10 +222,13 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
         const transcript = await openRunTranscript(deps, modules, {
           agentId: request.agentId, sessionKey: request.sessionKey, sessionFile: request.sessionFile, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir,
         });
+        // Whoever stops the session stops this too.
+        const run = runs.begin(`compact:${randomUUID()}`, request.sessionKey);
+        const signal = AbortSignal.any([request.signal, run.controller.signal]);
         try {
           const outcome = await withCompactionHooks(options.hooks, transcript.manager, { agentId: agent.id, sessionKey: request.sessionKey, sessionId: request.entry.sessionId, workspaceDir: agent.workspaceDir }, () => compactEmbeddedPiSessionDirect({
             pi: modules, manager: transcript.manager, prepared, settings: manualCompactionSettings(resolveCompactionSettings(config(), prepared.contextTokens), contextTokens(transcript.manager.getBranch())),
-            workspaceDir: agent.workspaceDir, focus: request.focus, signal: request.signal, now: () => clock.now(), log,
+            workspaceDir: agent.workspaceDir, focus: request.focus, signal, now: () => clock.now(), log,
           }));
           if (outcome.kind === "compacted") await announceCompaction(deps, request.sessionKey, agent.workspaceDir);
           await transcript.flush();
@@ -233,6 +237,8 @@ export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
         } catch (err) {
           deps.transcripts.put(request.sessionFile, transcript);
           throw err;
+        } finally {
+          runs.end(run.runId, { status: "ok" });
         }
       });
     },

@@ -26,6 +26,8 @@ export interface ReplayDeps extends TurnDeps {
 }
 
 const MAX_ATTEMPTS = 3;
+/** Files and links are read before there is a run. More than for a run: a process may also end while the message only waits. */
+const MAX_UNREAD_ATTEMPTS = 10;
 const NOTHING_STEERED: TurnSession = { takeSteered: () => [] };
 const nothing: Announce = () => undefined;
 
@@ -47,7 +49,20 @@ export function createReplay(deps: ReplayDeps): () => Promise<void> {
       const sessionKey = own.at(-1)?.sessionKey;
       if (sessionKey !== undefined) deps.workers.runFirst(sessionKey, own, () => resume(runId, sessionKey, own));
     }
-    for (const row of rows) if (row.runId === undefined) deps.arrive([row]);
+    const unread = rows.filter((row) => row.runId === undefined);
+    inbox.countAttempt(unread.map(({ id }) => id));
+    for (const row of unread) {
+      if (row.attempts < MAX_UNREAD_ATTEMPTS) deps.arrive([row]);
+      else void giveUp([row]); // its chat may not be connected yet
+    }
+  }
+
+  /** What ends the process each time must not keep it from ever starting. */
+  async function giveUp(rows: readonly InboxRow[]): Promise<void> {
+    const text = "⚠️ The gateway was restarted several times while it worked on your message and has given it up. Please send it again, perhaps in another form.";
+    const isForUs = !rows.some((row) => row.isUnheard);
+    if (isForUs) await deps.answers.tell(rows, text).catch((err: unknown) => log.error("giving up not told", { err }));
+    inbox.finish(rows.map(({ id }) => id));
   }
 
   async function resume(runId: string, sessionKey: string, rows: readonly InboxRow[]): Promise<Announce> {
@@ -68,8 +83,7 @@ export function createReplay(deps: ReplayDeps): () => Promise<void> {
     const progress = entry ? await inspectRunProgress(sessions.transcriptPath(sessionKey, entry), runId) : ({ kind: "absent" } as const);
     log.info("unfinished run found", { runId, sessionKey, progress: progress.kind, attempts: last.attempts });
     if (last.attempts >= MAX_ATTEMPTS && progress.kind !== "answered") {
-      await deps.answers.tell(rows, "⚠️ The gateway was restarted several times while it worked on your message and has given it up. Please send it again, perhaps in another form.");
-      inbox.finish(ids);
+      await giveUp(rows);
       return nothing;
     }
     const message = mergeRows(rows);

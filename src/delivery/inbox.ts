@@ -53,6 +53,7 @@ export interface InboxRow extends InboxItem {
   readonly runId: string | undefined;
   readonly sessionKey: string | undefined;
   readonly atMs: number;
+  /** How often its run was begun; before there is one, how many processes have taken it up again. */
   readonly attempts: number;
   /** On the last message of a run that has begun. */
   readonly start?: RunStart | undefined;
@@ -70,6 +71,8 @@ export interface Inbox {
   accept(key: string, items: readonly [InboxItem, ...InboxItem[]]): AcceptOutcome;
   /** `start` goes with the last of them; without one, an earlier one stays. */
   bindRun(ids: readonly string[], runId: string, sessionKey: string, start?: RunStart): void;
+  /** A new process takes them up that no run has been made for. */
+  countAttempt(ids: readonly string[]): void;
   /** Never throws: what the disk refuses is written with the next change, and repeated by the next process if none comes. */
   finish(ids: readonly string[]): void;
   /** Resolves when the row is finished, in this process; at once for one that is not open. */
@@ -87,8 +90,9 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
   const insertKey = journal.statement("INSERT OR IGNORE INTO dedupe (key, at) VALUES (?, ?)");
   const insertItem = journal.statement("INSERT INTO inbox (id, seq, channel, account, item, at) VALUES (?, ?, ?, ?, ?, ?)");
   const nextSeq = journal.statement("SELECT COALESCE(MAX(seq), 0) + 1 AS seq FROM inbox");
-  const bind = journal.statement("UPDATE inbox SET run_id = ?, session_key = ?, attempts = attempts + 1 WHERE id = ?");
+  const bind = journal.statement("UPDATE inbox SET attempts = CASE WHEN run_id = ?1 THEN attempts + 1 ELSE 1 END, run_id = ?1, session_key = ?2 WHERE id = ?3");
   const begin = journal.statement("UPDATE inbox SET item = json_set(item, '$.start', json(?)) WHERE id = ?");
+  const again = journal.statement("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?");
   const remove = journal.statement("DELETE FROM inbox WHERE id = ?");
   const open = journal.statement("SELECT * FROM inbox ORDER BY seq");
   const count = journal.statement("SELECT COUNT(*) AS n FROM inbox");
@@ -148,6 +152,11 @@ export function createInbox(journal: Journal, clock: Clock): Inbox {
       journal.transaction(() => {
         for (const id of ids) bind.run(runId, sessionKey, id);
         if (start) begin.run(JSON.stringify(start), ids.at(-1) ?? "");
+      });
+    },
+    countAttempt(ids) {
+      journal.transaction(() => {
+        for (const id of ids) again.run(id);
       });
     },
     finish,

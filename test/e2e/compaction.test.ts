@@ -68,6 +68,23 @@ it("while a compaction runs: a message is answered behind it, /new ends it and b
   await g[Symbol.asyncDispose]();
 }, 20_000);
 
+it.each(["stop", "abort"])("a /compact that a provider does not answer is ended by %s, and the conversation is as it was", async (how) => {
+  await using model = await startMockModel((mock) => {
+    mock.onMessage(/<conversation>/, { content: "GOAL: never" }, { latency: 60_000 });
+    mock.onMessage(/.*/, { content: "ok" });
+  });
+  await using g = await startTestGateway({ config: { ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" }, compaction: { mode: "off", memoryFlush: { enabled: false } } } } } });
+  await using client = await connectClient(g.url, g.token);
+  for (const n of [1, 2, 3]) await client.chat(`note ${n} ${"x".repeat(9000)}`);
+  await client.call("chat.send", { sessionKey: "main", message: "/compact", idempotencyKey: "compacting" });
+  await expect.poll(() => g.gateway.context.agents.runs.bySession("agent:main:main").length).toBe(1);
+  const ended = how === "abort" ? await client.call("chat.abort", { sessionKey: "main" }) : await client.call("chat.send", { sessionKey: "main", message: "stop", idempotencyKey: "stopping" });
+  expect(ended).toMatchObject({ ok: true, aborted: true });
+  expect(JSON.stringify((await client.chatEnd("compacting")).payload)).toContain("Compaction failed: stopped. The conversation is as it was.");
+  expect((await client.chat("still there?")).text).toBe("ok");
+  expect(JSON.stringify(model.mock.getLastRequest()?.body)).toContain("note 1 ");
+}, 20_000);
+
 it("a transcript with a tool call that never got its result does not stop the next message, nor does a torn file", async () => {
   await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "fine" }), "anthropic-messages");
   await using g = await startTestGateway({ config: { ...model.config, agents: { defaults: { model: { primary: "mock/gpt-mock" } } } } });

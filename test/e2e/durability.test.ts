@@ -223,3 +223,33 @@ it("what happened before a run is told to the model once, although the run was i
   await second.kill("SIGTERM");
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
+
+it("a message that is never understood, however often the process starts, is given up with a word", async () => {
+  await using telegram = await startFakeTelegram();
+  await using model = await startMockModel((mock) => mock.onMessage(/.*/, { content: "pong" }));
+  const stateDir = await home(telegramConfig(telegram, model.config));
+  const release = telegram.hold("getFile");
+  telegram.photo({ bytes: Buffer.from("a bomb"), caption: "look" });
+  const attempts = (): unknown => {
+    const journal = new DatabaseSync(join(stateDir, "delivery", "journal.sqlite"));
+    const row = journal.prepare("SELECT attempts FROM inbox").get();
+    journal.close();
+    return row?.["attempts"];
+  };
+  for (const expected of [0, 1]) {
+    const child = await startChild(stateDir);
+    await expect.poll(attempts, { timeout: 10_000 }).toBe(expected);
+    await child.kill();
+  }
+  const journal = new DatabaseSync(join(stateDir, "delivery", "journal.sqlite"));
+  journal.exec("UPDATE inbox SET attempts = 10");
+  journal.close();
+  const last = await startChild(stateDir);
+  await telegram.waitUntil(() => telegram.sent().length > 0);
+  telegram.text("ping");
+  await telegram.waitUntil(() => answers(telegram, "pong") > 0);
+  release();
+  await last.kill("SIGTERM");
+  expect(TEXTS(telegram)).toEqual([expect.stringContaining("has given it up"), "pong"]);
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
+});

@@ -90,6 +90,12 @@ describe("a link", () => {
     expect(await understand(`-ohttp://${PUBLIC}/ --url=http://${PUBLIC}/`, { models: [program(reader, "{{LinkUrl}}")] })).toEqual([expect.stringContaining(`[http://${PUBLIC}/]`)]);
   });
 
+  it.each([
+    [`http://${PUBLIC}\\@127.0.0.1/x`, `http://${PUBLIC}/@127.0.0.1/x`], [`http://${PUBLIC}:80#@127.0.0.1/`, `http://${PUBLIC}/#@127.0.0.1/`], [`http://1572394766/\u0001x`, `http://${PUBLIC}/%01x`],
+  ])("%j is read as it was checked, whatever the program makes of its spelling", async (link, read) => {
+    expect(await understand(link, { models: [program(reader, "{{LinkUrl}}")] })).toEqual([expect.stringContaining(`[${read}]`)]);
+  });
+
   it.each(["http://user:secret@127.0.0.1/", "http://0x7f.1/", "http://017700000001/", "http://[::ffff:10.0.0.1]/", "http://[fd00::1]/", "http://169.254.169.254/latest/", "http://localhost/", "http://localhost./", "http://127.0.0.1.nip.example/", "http://①②⑦.0.0.1/"])("%s is never read", async (link) => {
     expect(await understand(link, { models: [program(reader, "{{LinkUrl}}")] }, { localhost: ["127.0.0.1"], "localhost.": ["127.0.0.1"], "127.0.0.1.nip.example": ["127.0.0.1"] })).toEqual([]);
   });

@@ -67,8 +67,9 @@ export function createLinkUnderstanding({ config, log, lookup = lookupAll }: Lin
       const settings = config().tools?.links;
       const programs = settings?.models ?? [];
       if (!settings || settings.enabled === false || programs.length === 0 || !isInScope(settings.scope, place)) return [];
-      const links = findLinks(text, settings.maxLinks ?? DEFAULT_MAX_LINKS);
-      const words = await Promise.all(links.map(async (link) => ((await isPublic(link, signal)) ? wordsOf(link, programs, settings, signal) : undefined)));
+      // Programs read addresses in ways of their own (`http://a\\@b/`): they get the spelling that was checked.
+      const links = new Set(findLinks(text, settings.maxLinks ?? DEFAULT_MAX_LINKS).map((link) => new URL(link).href));
+      const words = await Promise.all([...links].map(async (link) => ((await isPublic(link, signal)) ? wordsOf(link, programs, settings, signal) : undefined)));
       return words.filter((entry) => entry !== undefined);
     },
   };

@@ -225,6 +225,11 @@ describe("environment", () => {
 });
 
 describe("checks", () => {
+  it("a key without effect is told also below a name that holds a dot", async () => {
+    await using home = await createTestHome('{ agents: { defaults: { models: { "openai/gpt-5.2": { alias: "g", streaming: false } } } } }');
+    expect((await home.load()).unusedKeys).toEqual(["agents.defaults.models.openai/gpt-5.2.streaming"]);
+  });
+
   it("starts with an unknown key and names line and nearest key", async () => {
     await using home = await createTestHome("{\n  sesion: {},\n  logging: { lvl: 1 } }");
     expect(await home.load()).toMatchObject({

@@ -140,7 +140,7 @@ async function evaluate(
     warnings,
     legacyIssues: findings.legacy.map((found) => place(found.path, found.message)),
     includes: includedFiles(document),
-    unusedKeys: findUnusedKeys(resolved, known.channelIds).filter((key) => findNode(key.split(".")) !== undefined),
+    unusedKeys: findUnusedKeys(resolved, known.channelIds).flatMap((keys) => (findNode(keys) === undefined ? [] : [keys.join(".")])),
     env,
     source: merged,
     document,

@@ -55,18 +55,18 @@ const WITHOUT_EFFECT: readonly string[] = [
 export const BUILT_IN_CHANNELS: readonly string[] = ["telegram", "feishu"];
 const CHANNEL_SECTIONS: ReadonlySet<string> = new Set([...BUILT_IN_CHANNELS, "defaults", "modelByChannel"]);
 
-/** Keys of a configuration that nothing honours yet: the topmost ones, dotted. `channelIds`: channels that plugins bring. */
-export function findUnusedKeys(config: unknown, channelIds: ReadonlySet<string> = new Set(), honoured: readonly string[] = HONOURED_PREFIXES): string[] {
-  const unused: string[] = [];
+/** Paths of keys of a configuration that nothing honours yet: the topmost ones. `channelIds`: channels that plugins bring. */
+export function findUnusedKeys(config: unknown, channelIds: ReadonlySet<string> = new Set(), honoured: readonly string[] = HONOURED_PREFIXES): (readonly string[])[] {
+  const unused: (readonly string[])[] = [];
   const visit = (value: unknown, keys: readonly string[]): void => {
     const path = keys.join(".");
     const [root, section] = keys;
     if (WITHOUT_EFFECT.some((pattern) => matches(pattern, keys)) || (root === "channels" && section !== undefined && keys.length === 2 && !CHANNEL_SECTIONS.has(section) && !channelIds.has(section))) {
-      unused.push(path);
+      unused.push(keys);
       return;
     }
     const inside = keys.length === 0 || honoured.some((prefix) => path === prefix || path.startsWith(`${prefix}.`) || prefix.startsWith(`${path}.`));
-    if (!inside) unused.push(path);
+    if (!inside) unused.push(keys);
     else if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, [...keys, String(index)]);
     else if (isPlainObject(value)) for (const [key, item] of Object.entries(value)) visit(item, [...keys, key]);
   };

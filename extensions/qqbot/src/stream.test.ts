@@ -1,4 +1,4 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTestAccount, type TestAccountOptions } from "../../../test/support/qqbot-api/account.ts";
@@ -27,6 +27,23 @@ describe("an answer that grows", () => {
     expect(chat.api.streams()).toMatchObject([{ text: "Hello **world**", isOpen: false, msgId: chat.received[0]?.messageId }]);
     for (const text of ["2", "3", "4", "5"]) expect((await chat.send({ to: chat.to, replyContext: chat.replyContext, text })).outcome).toMatchObject({ kind: "sent" });
     expect(await readdir(join(chat.stateDir, "qqbot", "streams"))).toEqual([]);
+  });
+
+  it("is written down anew each time: whoever dies meanwhile leaves the one before", async () => {
+    await using chat = await asked();
+    const stream = chat.open();
+    const dir = join(chat.stateDir, "qqbot", "streams");
+    const written = async (text: string): Promise<number> => {
+      stream?.update(text);
+      const file = async (): Promise<string> => {
+        const name = (await readdir(dir).catch(() => [])).find((one) => one.endsWith(".json"));
+        return name === undefined ? "" : join(dir, name);
+      };
+      await expect.poll(async () => readFile(await file(), "utf8").catch(() => "")).toContain(`"shown":"${text}"`);
+      return (await stat(await file())).ino;
+    };
+    expect(await written("one")).not.toBe(await written("one and two"));
+    await stream?.finish("one and two");
   });
 
   it("ends before its first file; the rest follows and nothing is said twice", async () => {

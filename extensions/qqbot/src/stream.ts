@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { errorText, type Logger, type OutboundTarget, type StreamHandle } from "openclaw/plugin-sdk";
+import { errorText, type Logger, type OutboundTarget, type StreamHandle, writeFileAtomic } from "openclaw/plugin-sdk";
 import type { QQApi } from "./api.ts";
 import { textBeforeTags } from "./media-tags.ts";
 import { mayBePayload } from "./payload.ts";
@@ -144,8 +144,8 @@ const pathOf = (dir: string, id: string): string => join(dir, `${id}.json`);
 
 async function keep(dir: string | undefined, id: string, stream: Orphan): Promise<void> {
   if (dir === undefined) return;
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  await writeFile(pathOf(dir, id), JSON.stringify(stream), { mode: 0o600 });
+  // Whoever dies while it is rewritten leaves the one before.
+  await writeFileAtomic(pathOf(dir, id), JSON.stringify(stream));
 }
 
 async function forget(dir: string | undefined, id: string): Promise<void> {

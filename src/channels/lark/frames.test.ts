@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createFragments } from "./fragments.ts";
 import { decodeFrame, encodeFrame, type Frame, headerOf, pingFrame } from "./frames.ts";
+import { pingIntervalMs } from "./link.ts";
 
 it("writes the ping that the platform expects", () => {
   expect(Buffer.from(pingFrame(33554678)).toString("hex")).toBe("0800100018f681801020002a0c0a0474797065120470696e67");
@@ -47,4 +48,8 @@ it("puts parts together in any order, forgets late ones and refuses wrong counts
   expect(fragments.add(part("c", 2, 1, "y"))).toBeUndefined();
   expect(fragments.add(part("d", 2, 7, "y"))).toBeUndefined();
   expect(fragments.add(part("e", 1e9, 0, "y"))).toBeUndefined();
+});
+
+it("pings as often as the platform asks, but not without pause", () => {
+  expect([{ PingInterval: 120 }, { PingInterval: 0.001 }, { PingInterval: -1 }, { PingInterval: "5" }, null, 7].map(pingIntervalMs)).toEqual([120_000, 1000, undefined, undefined, undefined, undefined]);
 });

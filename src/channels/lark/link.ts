@@ -133,8 +133,8 @@ function askedPingMs(payload: Uint8Array | undefined): number | undefined {
   }
 }
 
-/** Of the platform's ClientConfig, which counts seconds. */
+/** Of the platform's ClientConfig, which counts seconds; never more often than once a second. */
 export function pingIntervalMs(clientConfig: unknown): number | undefined {
   const seconds: unknown = typeof clientConfig === "object" && clientConfig !== null && "PingInterval" in clientConfig ? clientConfig.PingInterval : undefined;
-  return typeof seconds === "number" && seconds > 0 ? seconds * 1000 : undefined;
+  return typeof seconds === "number" && seconds > 0 ? Math.max(1, seconds) * 1000 : undefined;
 }

@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
-import { gunzipSync, inflateRawSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { readRegularFile } from "../../infra/regular-file.ts";
 import { PluginInstallError } from "./source.ts";
+import { unzip } from "./zip.ts";
 
 /** Unpacked from an archive in all. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
@@ -21,6 +22,7 @@ export async function extractArchive(archive: string, target: string): Promise<v
   const bytes = await readRegularFile(archive, { maxBytes: MAX_TOTAL_BYTES });
   const files = unpack(bytes);
   if (files.length === 0) throw new PluginInstallError(`${archive} holds no files`);
+  refuseClashes(files);
   for (const file of files) {
     const path = join(target, file.path);
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
@@ -28,21 +30,39 @@ export async function extractArchive(archive: string, target: string): Promise<v
   }
 }
 
-function unpack(bytes: Buffer): ArchiveFile[] {
+function unpack(bytes: Buffer): readonly ArchiveFile[] {
   try {
-    if (bytes.readUInt32BE(0) === 0x504b0304) return unzip(bytes);
+    if (bytes.readUInt32BE(0) === 0x504b0304) return onlyOnce(unzip(bytes, { maxFiles: MAX_FILES, maxTotalBytes: MAX_TOTAL_BYTES }).map((file) => ({ path: safePath(file.name), bytes: file.bytes })));
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
     return untar(isGzip ? gunzipSync(bytes, { maxOutputLength: MAX_TOTAL_BYTES }) : bytes);
   } catch (err) {
     if (err instanceof PluginInstallError) throw err;
-    throw new PluginInstallError("the archive is damaged, or of another kind than .tgz, .tar and .zip", { cause: err });
+    throw damaged({ cause: err });
   }
+}
+
+const damaged = (options?: ErrorOptions): PluginInstallError => new PluginInstallError("the archive is damaged, or of another kind than .tgz, .tar and .zip", options);
+
+/** @throws PluginInstallError when a path is a file and a folder at once */
+function refuseClashes(files: readonly ArchiveFile[]): void {
+  const paths = new Set(files.map(({ path }) => path));
+  for (const { path } of files) for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) if (paths.has(folder)) throw damaged();
+}
+
+/** In a .zip readers differ in which of two files of one name they take; in a .tar the later one counts. */
+function onlyOnce(files: readonly ArchiveFile[]): readonly ArchiveFile[] {
+  const seen = new Set<string>();
+  for (const { path } of files) {
+    if (seen.has(path)) throw new PluginInstallError(`the archive holds ${JSON.stringify(path)} twice`);
+    seen.add(path);
+  }
+  return files;
 }
 
 /** The path inside of the target, or a refusal. */
 function safePath(raw: string): string {
   const path = normalize(raw.replaceAll("\\", "/"));
-  if (raw.includes("\0") || isAbsolute(path) || path === ".." || path.startsWith(`..${sep}`) || /^[A-Za-z]:/.test(path)) {
+  if (raw === "" || raw.includes("\0") || isAbsolute(path) || path === "." || path === ".." || path.startsWith(`..${sep}`) || /^[A-Za-z]:/.test(path)) {
     throw new PluginInstallError(`the archive holds a path that leads out of it: ${JSON.stringify(raw)}`);
   }
   return path;
@@ -97,32 +117,4 @@ function paxPath(body: Buffer): string | undefined {
     at += length;
   }
   return undefined;
-}
-
-function unzip(bytes: Buffer): ArchiveFile[] {
-  const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
-  if (end < 0) throw new Error("no directory");
-  const count = bytes.readUInt16LE(end + 10);
-  const files: ArchiveFile[] = [];
-  let total = 0;
-  let at = bytes.readUInt32LE(end + 16);
-  if (count > MAX_FILES) throw new PluginInstallError(`the archive holds more than ${MAX_FILES} files`);
-  for (let i = 0; i < count; i++) {
-    if (bytes.readUInt32LE(at) !== 0x02014b50) throw new Error("bad entry");
-    const [method, packed, size] = [bytes.readUInt16LE(at + 10), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)];
-    const [nameLength, extraLength, commentLength] = [bytes.readUInt16LE(at + 28), bytes.readUInt16LE(at + 30), bytes.readUInt16LE(at + 32)];
-    const mode = bytes.readUInt32LE(at + 38) >>> 16;
-    const local = bytes.readUInt32LE(at + 42);
-    const name = bytes.toString("utf8", at + 46, at + 46 + nameLength);
-    at += 46 + nameLength + extraLength + commentLength;
-    if ((mode & 0o170000) === 0o120000) throw new PluginInstallError(`the archive holds ${JSON.stringify(name)}, which is no plain file`);
-    if (name.endsWith("/")) continue;
-    total += size;
-    if (total > MAX_TOTAL_BYTES) throw new PluginInstallError(`the archive holds more than ${MAX_TOTAL_BYTES} bytes`);
-    const start = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
-    const body = bytes.subarray(start, start + packed);
-    if (method !== 0 && method !== 8) throw new Error("unknown method");
-    files.push({ path: safePath(name), bytes: method === 0 ? body : inflateRawSync(body, { maxOutputLength: Math.max(1, size) }) });
-  }
-  return files;
 }

@@ -58,6 +58,10 @@ const extensions = readdirSync(join(import.meta.dirname, "extensions"), { withFi
 
 export default defineConfig([
   { ...common, outDir, entry: { entry: "src/entry.ts", "plugin-sdk/index": "src/plugin-sdk/index.ts" }, plugins: [lazyJiti, lightHttp], deps },
-  { ...common, outDir, entry: { "plugin-sdk/index": "src/plugin-sdk/index.ts" }, dts: { dtsOnly: true, tsconfig: "src/plugin-sdk/tsconfig.json" }, deps: { neverBundle: true } },
+  // Complete in itself: who writes a plugin has the gateway and nothing else. Only Node's types are beside it, as a dependency.
+  {
+    ...common, name: "sdk-types", outDir, entry: { "plugin-sdk/index": "src/plugin-sdk/index.ts" }, banner: { dts: '/// <reference types="node" />' },
+    dts: { dtsOnly: true, tsconfig: "src/plugin-sdk/tsconfig.json" }, deps: { neverBundle: true, alwaysBundle: ["zod"], onlyBundle: ["zod"] },
+  },
   ...extensions.map((id): UserConfig => ({ ...common, outDir: `${outDir}/extensions/${id}`, entry: { index: `extensions/${id}/index.ts` }, plugins: [sharedSdk], deps })),
 ]);

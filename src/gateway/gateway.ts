@@ -269,7 +269,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       messageActions: createMessageActions({ config, channels: () => channels as ChannelManager, outbox: () => outbox, stateDir: paths.stateDir, fetch, clock, log: log.child({ subsystem: "agent" }), sessions, waitIdle: (key, ms) => agents.runs.waitIdle(key, ms) }),
       pluginSkillDirs: () => plugins.service.skillDirs(), hooks: createAgentHooks(hooks), extraTools: (run, taken) => plugins.tools(run, taken),
       messageChannels: () => (channels?.plugins ?? []).map((plugin) => plugin.id),
-      messageToolHints: () => (channels?.plugins ?? []).flatMap((plugin) => plugin.agentPrompt?.messageToolHints(config()) ?? []),
+      messageToolHints: () => channels?.collect("hints for the message tool", (plugin) => plugin.agentPrompt?.messageToolHints(config()) ?? []) ?? [],
       statusSource: {
         status: (sessionKey) => services().statusText(sessionKey),
         async setModel(sessionKey, model) {

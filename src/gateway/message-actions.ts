@@ -27,10 +27,7 @@ export function createMessageActions(deps: {
   /** Resolves when the session has no run, or after the time. */
   readonly waitIdle: (sessionKey: string, timeoutMs: number) => Promise<unknown>;
 }): MessageActions {
-  const listChannels = (): string[] => {
-    const cfg = deps.config();
-    return deps.channels().plugins.filter((plugin) => plugin.config.listAccountIds(cfg).some((id) => plugin.config.unconfiguredReason(plugin.config.resolveAccount(cfg, id), cfg) === undefined)).map((plugin) => plugin.id);
-  };
+  const listChannels = (): string[] => deps.channels().configured().map((plugin) => plugin.id);
 
   /** Who answers in a chat knows what was said there. The conversation that sent it has it in its own words. */
   async function mirror(chat: { channel: string; to: string }, text: string, fromSessionKey: string): Promise<void> {
@@ -46,7 +43,7 @@ export function createMessageActions(deps: {
     listActions() {
       const cfg = deps.config();
       const channels = listChannels();
-      const offered = channels.flatMap((id) => deps.channels().find(id)?.actions?.listActions(cfg) ?? []);
+      const offered = deps.channels().collect("message actions", (plugin) => (channels.includes(plugin.id) ? (plugin.actions?.listActions(cfg) ?? []) : []));
       const canBroadcast = channels.length > 0 && cfg.tools?.message?.broadcast?.enabled !== false;
       return [...new Set(["send", ...(canBroadcast ? ["broadcast"] : []), ...offered])];
     },

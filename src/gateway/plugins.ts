@@ -57,7 +57,7 @@ export function createGatewayPlugins(deps: GatewayPluginsDeps): GatewayPlugins {
   function channelRegistrations(): ChannelRegistration[] {
     return service.channels().flatMap((offer) => {
       try {
-        return [{ plugin: toChannelPlugin(offer, log, live), origin: offer.origin, provider: offer.pluginId }];
+        return [{ plugin: toChannelPlugin(offer, log, live, (text) => service.report(offer.pluginId, text)), origin: offer.origin, provider: offer.pluginId }];
       } catch (err) {
         service.report(offer.pluginId, `channel ${offer.plugin.id} cannot be used: ${errorText(err)}`);
         return [];

@@ -8,7 +8,7 @@ import { commandNameProblem } from "./commands.ts";
 import { eventHook } from "./hooks.ts";
 import { isRecord } from "./manifest.ts";
 import type { ChannelOffer, CommandRegistration, PluginHost, PluginRegistry, PluginTool, PluginToolContext, ProviderRegistration } from "./registry.ts";
-import { callPlugin, inPlugin } from "./scope.ts";
+import { callPlugin, inPlugin, PluginTimeoutError } from "./scope.ts";
 import type { PluginCandidate, PluginRecord } from "./types.ts";
 
 export interface PluginLogger {
@@ -26,6 +26,8 @@ export interface PluginApiDeps {
   readonly runtime: object;
   readonly host: PluginHost | undefined;
   readonly log: Logger;
+  /** Hears of what went wrong later, in a route or a method. */
+  onFault(text: string): void;
   /** Whether a command may be registered now. */
   readonly isLocked: () => boolean;
 }
@@ -56,7 +58,7 @@ export function createPluginApi(deps: PluginApiDeps): object {
     registerHttpHandler(handler: unknown) {
       if (typeof handler !== "function") return say("error", "http handler must be a function");
       record.httpHandlers++;
-      host?.addHttpHandler(id, guarded(id, "http handler", handler as NodeHandler));
+      host?.addHttpHandler(id, guarded(deps, "http handler", handler as NodeHandler));
     },
     registerHttpRoute: (route: unknown) => registerRoute(deps, route, say),
     registerChannel: (given: unknown) => registerChannel(deps, given, say),
@@ -125,7 +127,8 @@ function registerEventHook({ registry, record, config }: PluginApiDeps, events: 
   for (const event of list) registry.hooks.add(eventHook(event.trim()), { pluginId: record.id, priority: 0, handler: handler as (event: unknown) => unknown });
 }
 
-function registerRoute({ record, host, registry }: PluginApiDeps, route: unknown, say: Say): void {
+function registerRoute(deps: PluginApiDeps, route: unknown, say: Say): void {
+  const { record, host, registry } = deps;
   const given = isRecord(route) ? route : {};
   const raw = typeof given["path"] === "string" ? given["path"].trim() : "";
   if (raw === "") return say("warn", "http route registration missing path");
@@ -136,7 +139,7 @@ function registerRoute({ record, host, registry }: PluginApiDeps, route: unknown
   try {
     host?.addRoute({
       pluginId: record.id, path, auth: given["auth"] === "gateway" ? "gateway" : "plugin", match: given["match"] === "prefix" ? "prefix" : "exact",
-      replace: given["replaceExisting"] === true, handler: guarded(record.id, `http route ${path}`, handler),
+      replace: given["replaceExisting"] === true, handler: guarded(deps, `http route ${path}`, handler),
     });
   } catch (err) {
     record.httpHandlers--;
@@ -145,19 +148,24 @@ function registerRoute({ record, host, registry }: PluginApiDeps, route: unknown
 }
 
 /** An answer that never begins would hold the connection open for good. */
-function guarded(pluginId: string, what: string, handler: NodeHandler): NodeHandler {
+function guarded({ record, onFault }: PluginApiDeps, what: string, handler: NodeHandler): NodeHandler {
   return (req, res) =>
-    callPlugin(pluginId, what, HTTP_LIMIT_MS, async () => handler(req, res)).catch((err: unknown) => {
-      if (res.headersSent) return true; // a stream that goes on is no fault
+    callPlugin(record.id, what, HTTP_LIMIT_MS, async () => handler(req, res)).catch((err: unknown) => {
+      if (res.headersSent && err instanceof PluginTimeoutError) return true; // a stream that goes on is no fault
+      onFault(`${what}: ${errorText(err)}`);
+      if (res.headersSent) return true;
       throw err;
     });
 }
 
-function registerMethod({ record, host, registry }: PluginApiDeps, name: unknown, handler: unknown, say: Say): void {
+function registerMethod({ record, host, registry, onFault }: PluginApiDeps, name: unknown, handler: unknown, say: Say): void {
   const method = typeof name === "string" ? name.trim() : "";
   if (method === "" || typeof handler !== "function") return say("error", "a gateway method needs a name and a function");
   try {
-    host?.addMethod(record.id, method, (request) => callPlugin(record.id, `gateway method ${method}`, METHOD_LIMIT_MS, () => (handler as (request: unknown) => unknown)(request)));
+    host?.addMethod(record.id, method, (request) => callPlugin(record.id, `gateway method ${method}`, METHOD_LIMIT_MS, () => (handler as (request: unknown) => unknown)(request)).catch((err: unknown) => {
+      onFault(`gateway method ${method}: ${errorText(err)}`);
+      throw err;
+    }));
     record.gatewayMethods.push(method);
   } catch (err) {
     registry.diagnostics.push({ level: "error", message: errorText(err), pluginId: record.id });

@@ -84,6 +84,23 @@ describe("plugins on disk", () => {
     expect(said(found)).toContain(`plugin path is not a supported file: ${paths[3]}`);
   });
 
+  it("are found although a place beside them cannot be read", async () => {
+    await plugin("state/extensions/x", "x");
+    await plugin("ws/.openclaw/extensions/y", "y");
+    await writeFile(join(dir, "bundled"), "no folder");
+    await writeFile(join(dir, "file"), "no folder");
+    await mkdir(join(dir, "odd", "package.json"), { recursive: true });
+    const paths = [join(dir, "file", "below"), "nul\0byte", join(dir, "odd")];
+    const found = await discoverPlugins({ plugins: { load: { paths } } }, {
+      stateDir: join(dir, "state"), workspaceDirs: [join(dir, "ws"), join(dir, "file")], bundledDir: join(dir, "bundled"), isTrusted: () => Promise.reject(new Error("the list is broken")),
+    });
+    expect(ids(found)).toEqual(["global:x"]);
+    expect(said(found)).toContain(`plugin path not found: ${paths[0]}`);
+    expect(said(found)).toContain("plugin path cannot be read: nul");
+    expect(said(found)).toContain("whether it is trusted cannot be told: the list is broken");
+    expect(said(found)).toContain(`plugin path cannot be read: ${join(dir, "bundled")}`);
+  });
+
   it("whose folder bears another name than the manifest is loaded with a warning", async () => {
     await plugin("state/extensions/folder", "real");
     const found = await find();

@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import type { OpenClawConfig } from "../config/index.ts";
-import { ifExists } from "../infra/atomic-file.ts";
+import { ifExists, isErrno } from "../infra/atomic-file.ts";
 import { errorText } from "../infra/errors.ts";
 import { expandPath } from "../routing/index.ts";
 import { readManifest, readPluginPackage } from "./manifest.ts";
@@ -37,25 +37,45 @@ interface Found {
 export async function discoverPlugins(config: OpenClawConfig, places: DiscoveryPlaces): Promise<Discovery> {
   const diagnostics: PluginDiagnostic[] = [];
   const found: Found[] = [];
-  for (const path of config.plugins?.load?.paths ?? []) found.push(...(await scanConfigured(expandPath(path), diagnostics)));
+  for (const path of config.plugins?.load?.paths ?? []) found.push(...(await attempt(path, diagnostics, () => scanConfigured(expandPath(path), diagnostics))));
   for (const workspaceDir of places.workspaceDirs) {
-    const all = await scanFolder(join(workspaceDir, ".openclaw", "extensions"), "workspace", diagnostics);
+    const all = await scanPlace(join(workspaceDir, ".openclaw", "extensions"), "workspace", diagnostics);
     for (const item of all) {
       // A repository that brings a plugin along must not run code by being opened (spec plugin-sdk §15.12).
-      if (await places.isTrusted(pluginPath(item))) found.push({ ...item, workspaceDir });
-      else diagnostics.push({ level: "warn", message: `plugin of a workspace is not trusted; to run it: openclaw plugins trust ${pluginPath(item)}`, source: item.entry });
+      const path = pluginPath(item);
+      try {
+        if (await places.isTrusted(path)) found.push({ ...item, workspaceDir });
+        else diagnostics.push({ level: "warn", message: `plugin of a workspace is not trusted; to run it: openclaw plugins trust ${path}`, source: item.entry });
+      } catch (err) {
+        diagnostics.push({ level: "error", message: `plugin of a workspace is not run; whether it is trusted cannot be told: ${errorText(err)}`, source: item.entry });
+      }
     }
   }
-  found.push(...(await scanFolder(join(places.stateDir, "extensions"), "global", diagnostics)));
-  if (places.bundledDir !== undefined) found.push(...(await scanFolder(places.bundledDir, "bundled", diagnostics)));
+  found.push(...(await scanPlace(join(places.stateDir, "extensions"), "global", diagnostics)));
+  if (places.bundledDir !== undefined) found.push(...(await scanPlace(places.bundledDir, "bundled", diagnostics)));
   return { candidates: await toCandidates(found, diagnostics), diagnostics };
 }
+
+/** A place that cannot be read is named; the others count. */
+async function attempt(path: string, diagnostics: PluginDiagnostic[], scan: () => Promise<Found[]>): Promise<Found[]> {
+  try {
+    return await scan();
+  } catch (err) {
+    diagnostics.push({ level: "error", message: `plugin path cannot be read: ${path}: ${errorText(err)}`, source: path });
+    return [];
+  }
+}
+
+const scanPlace = (dir: string, origin: PluginOrigin, diagnostics: PluginDiagnostic[]): Promise<Found[]> => attempt(dir, diagnostics, () => scanFolder(dir, origin, diagnostics));
 
 /** What a trust entry is about: the plugin's folder, or the file where a folder holds several. */
 const pluginPath = ({ root, entry }: Found): string => (dirname(entry) === root && !INDEX_FILES.includes(basename(entry)) && basename(root) === "extensions" ? entry : root);
 
 async function scanConfigured(path: string, diagnostics: PluginDiagnostic[]): Promise<Found[]> {
-  const info = await ifExists(stat(path));
+  const info = await stat(path).catch((err: unknown) => {
+    if (isErrno(err, "ENOENT", "ENOTDIR")) return undefined;
+    throw err;
+  });
   if (!info) {
     diagnostics.push({ level: "error", message: `plugin path not found: ${path}`, source: path });
     return [];
@@ -76,7 +96,7 @@ async function scanFolder(dir: string, origin: PluginOrigin, diagnostics: Plugin
   for (const entry of entries.toSorted((a, b) => a.name.localeCompare(b.name))) {
     const path = join(dir, entry.name);
     if (entry.isFile() && SOURCE_FILE.test(entry.name)) found.push({ origin, root: dir, entry: path, idHint: basename(path, extname(path)) });
-    else if (entry.isDirectory() && !isPutAside(entry.name.toLowerCase())) found.push(...(await scanPluginFolder(path, origin, diagnostics)));
+    else if (entry.isDirectory() && !isPutAside(entry.name.toLowerCase())) found.push(...(await attempt(path, diagnostics, () => scanPluginFolder(path, origin, diagnostics))));
   }
   return found;
 }

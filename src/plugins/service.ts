@@ -94,7 +94,7 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
       throw new Error(`failed to load plugin: ${errorText(err)}`, { cause: err });
     });
     describe(record, module);
-    const api = createPluginApi({ registry, record, candidate, config, runtime, host: options.host, log, isLocked: () => locked });
+    const api = createPluginApi({ registry, record, candidate, config, runtime, host: options.host, log, onFault: (text) => report(record.id, text), isLocked: () => locked });
     const result = inPlugin(record.id, () => module.register(api));
     if (result instanceof Promise) {
       note({ level: "warn", message: "register returned a promise; what it registers after its first await is not taken up", pluginId: record.id, source: candidate.entry });
@@ -155,7 +155,7 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
     load,
     list: () => ({ workspaceDir: options.workspaceDir(), plugins: registry.records, diagnostics: registry.diagnostics }),
     channels: () => registry.channels,
-    tools: (ctx, coreNames) => pluginTools(registry, ctx, coreNames, log),
+    tools: (ctx, coreNames) => pluginTools(registry, ctx, coreNames, { log, onFault: report }),
     skillDirs: () => skillDirs,
     async startServices() {
       for (const { pluginId, id, start, stop } of registry.services) {
@@ -165,6 +165,7 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
           started.push({ pluginId, id, stop, ctx });
         } catch (err) {
           log.error(`plugin service failed (${id}): ${errorText(err)}`, { pluginId });
+          report(pluginId, `service ${id}: ${errorText(err)}`);
         }
       }
     },
@@ -174,6 +175,7 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
           await callPlugin(pluginId, `stop of service ${id}`, SERVICE_LIMIT_MS, () => stop?.(ctx));
         } catch (err) {
           log.error(`plugin service not stopped (${id}): ${errorText(err)}`, { pluginId });
+          report(pluginId, `stop of service ${id}: ${errorText(err)}`);
         }
       }
     },

@@ -5,8 +5,14 @@ import { isRecord } from "./manifest.ts";
 import type { PluginRegistry, PluginTool, PluginToolContext, ToolRegistration } from "./registry.ts";
 import { inPlugin } from "./scope.ts";
 
+interface ToolMakerDeps {
+  readonly log: Logger;
+  onFault(pluginId: string, text: string): void;
+}
+
 /** Tools that come from outside the core for one run. `coreNames`: names that are taken. Source: spec plugin-sdk §8. */
-export function pluginTools(registry: Pick<PluginRegistry, "tools">, ctx: PluginToolContext, coreNames: ReadonlySet<string>, log: Logger): AgentTool[] {
+export function pluginTools(registry: Pick<PluginRegistry, "tools">, ctx: PluginToolContext, coreNames: ReadonlySet<string>, deps: ToolMakerDeps): AgentTool[] {
+  const { log } = deps;
   const taken = new Set(coreNames);
   const tools: AgentTool[] = [];
   for (const registration of registry.tools) {
@@ -15,7 +21,7 @@ export function pluginTools(registry: Pick<PluginRegistry, "tools">, ctx: Plugin
       log.error(`plugin id conflicts with core tool name (${pluginId})`, { pluginId });
       continue;
     }
-    for (const tool of make(registration, ctx, log)) {
+    for (const tool of make(registration, ctx, deps)) {
       const name = tool.name.trim();
       if (taken.has(name.toLowerCase())) {
         log.error(`plugin tool name conflict (${pluginId}): ${name}`, { pluginId });
@@ -28,13 +34,14 @@ export function pluginTools(registry: Pick<PluginRegistry, "tools">, ctx: Plugin
   return tools;
 }
 
-function make(registration: ToolRegistration, ctx: PluginToolContext, log: Logger): PluginTool[] {
+function make(registration: ToolRegistration, ctx: PluginToolContext, { log, onFault }: ToolMakerDeps): PluginTool[] {
   const { pluginId } = registration;
   try {
     const made = inPlugin(pluginId, () => registration.make(ctx));
     return (Array.isArray(made) ? (made as unknown[]) : [made]).filter(isTool);
   } catch (err) {
     log.error(`plugin tool failed (${pluginId}): ${errorText(err)}`, { pluginId });
+    onFault(pluginId, `tool not made: ${errorText(err)}`);
     return [];
   }
 }

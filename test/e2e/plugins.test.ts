@@ -119,6 +119,54 @@ it("a plugin that throws, hangs, rejects, exits or is broken is named, and the g
   expect(await w.ask("still there?")).toBe("fine");
 });
 
+it("a channel of a plugin whose every function throws is named; conversations, status and the end of the gateway go on", async () => {
+  const boom = (where: string): string => `${where}: (..._args) => { throw new Error("boom in ${where}"); }`;
+  const all = (...names: string[]): string => `{ ${names.map(boom).join(", ")} }`;
+  const channel = (id: string, config: string, rest: string): string =>
+    plugin(`api.registerChannel({ plugin: { id: "${id}", meta: { label: "${id}" }, capabilities: { chatTypes: ["direct", "group"] }, config: ${config}, ${rest} } });`)["index.js"] ?? "";
+  const adapters = [
+    `security: ${all("resolveDmPolicy", "collectWarnings")}`, `groups: ${all("resolveRequireMention", "resolveToolPolicy")}`, `outbound: { ${boom("chunker")}, ${boom("resolveTarget")}, ${boom("sendText")} }`,
+    `status: ${all("probeAccount", "collectStatusIssues")}`, `agentPrompt: ${all("messageToolHints")}`, boom("agentTools"), `actions: ${all("listActions", "handleAction")}`,
+    `messaging: ${all("normalizeTarget")}`, `threading: ${all("resolveReplyToMode")}`, `pairing: { idLabel: "x", ${boom("normalizeAllowEntry")} }`, `resolver: ${all("resolveTargets")}`,
+    `gateway: ${all("startAccount", "stopAccount", "logoutAccount")}`,
+  ].join(", ");
+  await using w = await world({
+    async prepare(stateDir) {
+      const dir = join(stateDir, "extensions");
+      await writePlugin(dir, "wreck", { "index.js": channel("wreck", all("listAccountIds", "resolveAccount", "defaultAccountId", "isEnabled", "isConfigured", "describeAccount"), adapters) }, { channels: ["wreck"] });
+      await writePlugin(dir, "half", { "index.js": channel("half", `{ listAccountIds: () => ["default"], resolveAccount: () => ({}), ${boom("describeAccount")}, ${boom("resolveAllowFrom")} }`, adapters) }, { channels: ["half"] });
+    },
+    config: { channels: { wreck: {}, half: {} } },
+  });
+  expect(await w.ask("hello")).toBe("fine");
+  const status = await w.client.call<{ channelAccounts: Record<string, { lastError?: string }[]> }>("channels.status", { probe: true, timeoutMs: 1000 });
+  expect(status.channelAccounts["wreck"]).toEqual([]);
+  expect(status.channelAccounts["half"]?.[0]?.lastError).toContain("boom in startAccount");
+  for (const method of ["health", "status", "commands.list", "channels.logout"]) await w.client.request(method, method === "channels.logout" ? { channel: "half" } : {});
+  for (const id of ["wreck", "half"]) expect((await w.client.request("send", { channel: id, to: "u1", message: "x", idempotencyKey: id })).error?.message).toMatch(/boom|account|configured|running/i);
+  expect(w.record("wreck")).toMatchObject({ status: "loaded", lastFault: expect.stringContaining("boom in ") as string });
+  expect(w.record("half")).toMatchObject({ status: "loaded", lastFault: expect.stringContaining("boom in ") as string });
+  expect(await w.ask("still there?")).toBe("fine");
+});
+
+it("services, routes, methods and tools that fail are laid at the door of their plugin", async () => {
+  await using w = await world({
+    async prepare(stateDir) {
+      const dir = join(stateDir, "extensions");
+      await writePlugin(dir, "servant", plugin('api.registerService({ id: "s", start: () => { throw new Error("no start"); } });'));
+      await writePlugin(dir, "maker", plugin('api.registerTool(() => { throw new Error("no tool today"); }, { name: "never" });'));
+      await writePlugin(dir, "router", plugin('api.registerHttpRoute({ path: "/r", handler: () => { throw new Error("no page"); } });'));
+      await writePlugin(dir, "teller", plugin('api.registerGatewayMethod("teller.ask", () => { throw new Error("no answer"); });'));
+    },
+  });
+  expect(await w.ask("hello")).toBe("fine");
+  expect((await fetch(`${w.g.url}/r`)).status).toBe(500);
+  expect((await w.client.request("teller.ask")).ok).toBe(false);
+  expect(["servant", "maker", "router", "teller"].map((id) => w.record(id)?.lastFault)).toEqual([
+    expect.stringContaining("no start"), expect.stringContaining("no tool today"), expect.stringContaining("no page"), expect.stringContaining("no answer"),
+  ]);
+});
+
 const CHANNEL = `
 export default { id: "probechan", register(api) {
   const rt = api.runtime;

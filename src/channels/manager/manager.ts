@@ -46,6 +46,10 @@ export interface ChannelManager {
   readonly conflicts: readonly ChannelConflict[];
   /** Channels that came later, of plugins; to be called before `startAll`. */
   add(channels: readonly ChannelRegistration[]): void;
+  /** Those with an account that has what it needs. */
+  configured(): readonly ChannelPlugin[];
+  /** What each of them gives; one that throws gives nothing, and the log says so. */
+  collect<T>(what: string, read: (plugin: ChannelPlugin) => readonly T[]): T[];
   /** By id or alias, in any case. */
   find(idOrAlias: string): ChannelPlugin | undefined;
   /** Starts every enabled and configured account and the health monitor. Never rejects. */
@@ -136,6 +140,18 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
       log.error("accounts of a channel not read", { channel: plugin.id, err });
       return [];
     }
+  }
+
+  /** A broken plugin must not take the others with it. */
+  function collect<T>(what: string, read: (plugin: ChannelPlugin) => readonly T[]): T[] {
+    return plugins.flatMap((plugin) => {
+      try {
+        return read(plugin);
+      } catch (err) {
+        log.error("a channel did not answer", { channel: plugin.id, what, err });
+        return [];
+      }
+    });
   }
 
   type Readiness = { kind: "ready"; account: unknown } | { kind: "disabled" } | { kind: "unconfigured"; reason: string };
@@ -338,6 +354,11 @@ export function createChannelManager(options: ChannelManagerOptions): ChannelMan
       return conflicts;
     },
     add,
+    configured() {
+      const cfg = config();
+      return collect("accounts", (plugin) => (plugin.config.listAccountIds(cfg).some((id) => plugin.config.unconfiguredReason(plugin.config.resolveAccount(cfg, id), cfg) === undefined) ? [plugin] : []));
+    },
+    collect,
     find,
     async startAll() {
       await Promise.all(plugins.map((plugin) => startChannel(plugin)));

@@ -103,10 +103,7 @@ function resolveChannel(ctx: GatewayContext, wanted: string | undefined): Gatewa
     if (!plugin?.outbound) throw invalidRequest(`unsupported channel: ${wanted}`);
     return plugin;
   }
-  const cfg = ctx.config();
-  const configured = ctx.channels.plugins.filter((plugin) =>
-    plugin.config.listAccountIds(cfg).some((id) => plugin.config.unconfiguredReason(plugin.config.resolveAccount(cfg, id), cfg) === undefined),
-  );
+  const configured = ctx.channels.configured();
   const [only] = configured;
   if (!only) throw new GatewayError("INVALID_REQUEST", "Error: Channel is required (no configured channels detected).");
   if (configured.length > 1) throw invalidRequest(`Channel is required (configured: ${configured.map((plugin) => plugin.id).join(", ")}).`);

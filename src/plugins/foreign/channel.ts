@@ -31,6 +31,8 @@ export interface ForeignChannelDeps {
   readonly pluginId: string;
   readonly live: LiveReceivers;
   readonly log: Logger;
+  /** Hears of every function of it that threw. */
+  onFault(text: string): void;
 }
 
 const DM_POLICIES: readonly string[] = ["pairing", "allowlist", "open", "disabled"] satisfies readonly DmPolicy[];
@@ -43,7 +45,14 @@ const ISSUE_KINDS: readonly string[] = ["intent", "permissions", "config", "auth
 export function adaptForeignChannel(channel: ForeignChannel, deps: ForeignChannelDeps): ChannelPlugin<ForeignAccount> {
   const { pluginId } = deps;
   const { config = {}, meta = {}, capabilities = {} } = channel;
-  const own = <T>(work: () => T): T => inPlugin(pluginId, work);
+  const own = <T>(work: () => T): T => {
+    try {
+      return inPlugin(pluginId, work);
+    } catch (err) {
+      deps.onFault(`channel ${channel.id}: ${errorText(err)}`);
+      throw err;
+    }
+  };
   const normalizeEntry = (entry: string): string => own(() => channel.pairing?.normalizeAllowEntry?.(entry)) ?? entry.trim().toLowerCase();
   const idLabel = channel.pairing?.idLabel ?? `${channel.id}UserId`;
   const chatTypes = (capabilities.chatTypes ?? ["direct"]).filter((type): type is "direct" | "group" | "channel" | "thread" => ["direct", "group", "channel", "thread"].includes(type));

@@ -10,6 +10,6 @@ export { createLiveReceivers } from "./live.ts";
 const CONTRACT = Symbol.for("openclaw.channel-contract");
 
 /** A channel in either shape; one made with `defineChannel` of the plugin SDK is taken as it is. */
-export function toChannelPlugin({ plugin, pluginId }: ChannelOffer, log: Logger, live: LiveReceivers = createLiveReceivers()): ChannelPlugin {
-  return (CONTRACT in plugin ? plugin : adaptForeignChannel(plugin, { pluginId, live, log })) as ChannelPlugin;
+export function toChannelPlugin({ plugin, pluginId }: ChannelOffer, log: Logger, live: LiveReceivers = createLiveReceivers(), onFault: (text: string) => void = () => undefined): ChannelPlugin {
+  return (CONTRACT in plugin ? plugin : adaptForeignChannel(plugin, { pluginId, live, log, onFault })) as ChannelPlugin;
 }

@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
-import { crc32, gunzipSync, inflateRawSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { readRegularFile } from "../../infra/regular-file.ts";
 import { PluginInstallError } from "./source.ts";
+import { unzip } from "./zip.ts";
 
 /** Unpacked from an archive in all. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
@@ -21,7 +22,7 @@ export async function extractArchive(archive: string, target: string): Promise<v
   const bytes = await readRegularFile(archive, { maxBytes: MAX_TOTAL_BYTES });
   const files = unpack(bytes);
   if (files.length === 0) throw new PluginInstallError(`${archive} holds no files`);
-  refuseFoldersOfFiles(files);
+  refuseClashes(files);
   for (const file of files) {
     const path = join(target, file.path);
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
@@ -29,33 +30,41 @@ export async function extractArchive(archive: string, target: string): Promise<v
   }
 }
 
-function refuseFoldersOfFiles(files: readonly ArchiveFile[]): void {
-  const names = new Set(files.map(({ path }) => path));
-  for (const { path } of files) {
-    for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
-      if (names.has(parent)) throw new PluginInstallError(`the archive holds ${JSON.stringify(path)}, but ${JSON.stringify(parent)} is a file`);
-    }
-  }
-}
-
-function unpack(bytes: Buffer): ArchiveFile[] {
+function unpack(bytes: Buffer): readonly ArchiveFile[] {
   try {
-    if (bytes.readUInt32BE(0) === 0x504b0304) return unzip(bytes);
+    if (bytes.readUInt32BE(0) === 0x504b0304) return onlyOnce(unzip(bytes, { maxFiles: MAX_FILES, maxTotalBytes: MAX_TOTAL_BYTES }).map((file) => ({ path: safePath(file.name), bytes: file.bytes })));
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
     return untar(isGzip ? gunzipSync(bytes, { maxOutputLength: MAX_TOTAL_BYTES }) : bytes);
   } catch (err) {
     if (err instanceof PluginInstallError) throw err;
-    throw new PluginInstallError("the archive is damaged, or of another kind than .tgz, .tar and .zip", { cause: err });
+    throw damaged({ cause: err });
   }
+}
+
+const damaged = (options?: ErrorOptions): PluginInstallError => new PluginInstallError("the archive is damaged, or of another kind than .tgz, .tar and .zip", options);
+
+/** @throws PluginInstallError when a path is a file and a folder at once */
+function refuseClashes(files: readonly ArchiveFile[]): void {
+  const paths = new Set(files.map(({ path }) => path));
+  for (const { path } of files) for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) if (paths.has(folder)) throw damaged();
+}
+
+/** In a .zip readers differ in which of two files of one name they take; in a .tar the later one counts. */
+function onlyOnce(files: readonly ArchiveFile[]): readonly ArchiveFile[] {
+  const seen = new Set<string>();
+  for (const { path } of files) {
+    if (seen.has(path)) throw new PluginInstallError(`the archive holds ${JSON.stringify(path)} twice`);
+    seen.add(path);
+  }
+  return files;
 }
 
 /** The path inside of the target, or a refusal. */
 function safePath(raw: string): string {
   const path = normalize(raw.replaceAll("\\", "/"));
-  if (raw.includes("\0") || isAbsolute(path) || path === ".." || path.startsWith(`..${sep}`) || /^[A-Za-z]:/.test(path)) {
+  if (raw === "" || raw.includes("\0") || isAbsolute(path) || path === "." || path === ".." || path.startsWith(`..${sep}`) || /^[A-Za-z]:/.test(path)) {
     throw new PluginInstallError(`the archive holds a path that leads out of it: ${JSON.stringify(raw)}`);
   }
-  if (path === "." || path.endsWith(sep)) throw new PluginInstallError(`the archive holds ${JSON.stringify(raw)}, which is no plain file`);
   return path;
 }
 
@@ -108,63 +117,4 @@ function paxPath(body: Buffer): string | undefined {
     at += length;
   }
   return undefined;
-}
-
-interface ZipMember {
-  readonly name: string;
-  readonly flags: number;
-  readonly method: number;
-  readonly crc: number;
-  /** Bytes in the archive, and unpacked. */
-  readonly packed: number;
-  readonly size: number;
-  /** Unix file type and rights; 0 when another system wrote it. */
-  readonly mode: number;
-  /** Where its local header begins. */
-  readonly at: number;
-}
-
-/** The directory at the archive's end decides; what stands before the files only says where they begin. Source: APPNOTE.TXT §4.3. */
-function unzip(bytes: Buffer): ArchiveFile[] {
-  const files: ArchiveFile[] = [];
-  let total = 0;
-  for (const member of zipDirectory(bytes)) {
-    const kind = member.mode & 0o170000;
-    if (member.name.endsWith("/") && (kind === 0 || kind === 0o040000)) continue;
-    const named = `the archive holds ${JSON.stringify(member.name)}, which is`;
-    if (kind !== 0 && kind !== 0o100000) throw new PluginInstallError(`${named} no plain file`);
-    if ((member.flags & 1) !== 0) throw new PluginInstallError(`${named} encrypted`);
-    if (member.method !== 0 && member.method !== 8) throw new PluginInstallError(`${named} packed in a way that is not supported (method ${member.method})`);
-    total += member.size;
-    if (total > MAX_TOTAL_BYTES) throw new PluginInstallError(`the archive holds more than ${MAX_TOTAL_BYTES} bytes`);
-    files.push({ path: safePath(member.name), bytes: unzipMember(bytes, member) });
-  }
-  return files;
-}
-
-function zipDirectory(bytes: Buffer): ZipMember[] {
-  const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
-  if (end < 0) throw new Error("no directory");
-  const count = bytes.readUInt16LE(end + 10);
-  if (count > MAX_FILES) throw new PluginInstallError(`the archive holds more than ${MAX_FILES} files`);
-  const members: ZipMember[] = [];
-  let at = bytes.readUInt32LE(end + 16);
-  for (let i = 0; i < count; i++) {
-    if (bytes.readUInt32LE(at) !== 0x02014b50) throw new Error("bad entry");
-    const nameLength = bytes.readUInt16LE(at + 28);
-    members.push({
-      name: bytes.toString("utf8", at + 46, at + 46 + nameLength), flags: bytes.readUInt16LE(at + 8), method: bytes.readUInt16LE(at + 10), crc: bytes.readUInt32LE(at + 16),
-      packed: bytes.readUInt32LE(at + 20), size: bytes.readUInt32LE(at + 24), mode: bytes.readUInt32LE(at + 38) >>> 16, at: bytes.readUInt32LE(at + 42),
-    });
-    at += 46 + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
-  }
-  return members;
-}
-
-function unzipMember(archive: Buffer, { at, packed, size, method, crc }: ZipMember): Uint8Array {
-  const start = at + 30 + archive.readUInt16LE(at + 26) + archive.readUInt16LE(at + 28);
-  const body = archive.subarray(start, start + packed);
-  const bytes = method === 0 ? body : inflateRawSync(body, { maxOutputLength: Math.max(1, size) });
-  if (bytes.length !== size || crc32(bytes) !== crc) throw new Error("bad checksum");
-  return bytes;
 }

@@ -40,14 +40,15 @@ export function unzip(bytes: Buffer, limits: ZipLimits): ZipFile[] {
   for (let i = 0; i < count; i++) {
     const entry = readEntry(bytes, at);
     at = entry.end;
-    if (entry.isFolder) continue;
     totals.packed += entry.packed;
     totals.size += entry.size;
     if (totals.size > limits.maxTotalBytes) throw new PluginInstallError(`the archive holds more than ${limits.maxTotalBytes} bytes`);
     // Otherwise two files share one content, which is how a small archive fills a disk.
     if (totals.packed > bytes.length) throw new Error("contents overlap");
-    files.push({ name: entry.name, bytes: contentOf(bytes, entry) });
+    const content = contentOf(bytes, entry);
+    if (!entry.isFolder) files.push({ name: entry.name, bytes: content });
   }
+  if (at !== end) throw new Error("more in the directory than told");
   return files;
 }
 

@@ -48,6 +48,8 @@ const accountKeys = z.object({
   textChunkLimit: z.number().int().min(100).max(5000).optional(),
   historyLimit: z.number().int().min(0).optional(),
   mediaMaxMb: z.number().positive().optional(),
+  connectionMode: z.enum(["websocket", "webhook"]).optional(),
+  webhookPath: z.string().startsWith("/").optional(),
 });
 const section = accountKeys.extend({ accounts: z.record(z.string(), accountKeys).optional(), defaultAccount: z.string().optional() });
 
@@ -138,10 +140,10 @@ export function resolveAccount(cfg: OpenClawConfig, id: string, env: Env): QQBot
   const own: QQBotConfig = key === undefined ? {} : (accounts[key] ?? {});
   const configPath = key === undefined ? "channels.qqbot" : `channels.qqbot.accounts.${key}`;
   const isDefault = accountId === DEFAULT_ACCOUNT;
-  // Credentials belong to one bot: a named account never takes those of the top level.
-  const { appId: baseApp, clientSecret: baseSecret, clientSecretFile: baseFile, ...shared } = base;
+  // Credentials and the address of the webhook belong to one bot: a named account never takes those of the top level.
+  const { appId: baseApp, clientSecret: baseSecret, clientSecretFile: baseFile, webhookPath: basePath, ...shared } = base;
   const credentials: QQBotConfig = isDefault ? { appId: own.appId ?? baseApp, clientSecret: own.clientSecret ?? baseSecret, clientSecretFile: own.clientSecretFile ?? baseFile } : own;
-  const config: QQBotConfig = { ...shared, ...own };
+  const config: QQBotConfig = { ...shared, ...(isDefault && basePath !== undefined ? { webhookPath: basePath } : {}), ...own };
   const appId = credentials.appId?.trim() || (isDefault ? env["QQBOT_APP_ID"]?.trim() : undefined) || undefined;
   const secret = readSecret(credentials, env, isDefault);
   const tokenRoot = trimSlash(env["OPENCLAW_QQBOT_TOKEN_ROOT"] ?? TOKEN_ROOT);

@@ -13,12 +13,13 @@ import { takeMediaTags } from "./parts.ts";
 import { createQuoteIndex, type QuoteIndex } from "./quotes.ts";
 import { createSessionStore } from "./session-store.ts";
 import { setup } from "./setup.ts";
-import { runSocket, SOCKET_TIMINGS, type SocketTimings } from "./socket.ts";
+import { runSocket, SOCKET_TIMINGS, type SocketTimings, type WSPayload } from "./socket.ts";
 import { closeOrphan, openStream } from "./stream.ts";
 import { formatTarget, normalizeTarget, parseTarget, TARGET_HINT } from "./targets.ts";
 import { createTokenSource } from "./token.ts";
 import { createUploader, type Uploader } from "./upload.ts";
 import { hasFormat } from "./voice.ts";
+import { runWebhook } from "./webhook.ts";
 import { answersMessage, createWindows, type Windows } from "./windows.ts";
 
 export interface QQBotPluginOptions {
@@ -101,13 +102,24 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
     await Promise.race([connected, sleep(RECONNECT_WAIT_MS, signal).catch(() => undefined)]);
   }
 
+  async function whoAmI(account: QQBotAccount): Promise<{ readonly id: string | undefined; readonly username: string | undefined }> {
+    const { id, username } = (await stateOf(account).api.call("GET", "/users/@me")) as { id?: string; username?: string };
+    return { id, username };
+  }
+
   async function startAccount(ctx: ChannelAccountContext<QQBotAccount>): Promise<void> {
     const { account } = ctx;
     const state = stateOf(account);
+    const onDispatch = (event: WSPayload): Promise<boolean> => handleEvent(event, { ctx, api: state.api, quotes: state.quotes, botId: () => state.botId });
+    if (account.config.connectionMode === "webhook") {
+      void whoAmI(account).then((bot) => (state.botId = bot.id), (err: unknown) => ctx.log.warn("the bot's name is not known", { err }));
+      await runWebhook(ctx, onDispatch);
+      return state.quotes.flush();
+    }
     ctx.setStatus({ mode: "websocket" });
     await runSocket({
       api: state.api, store: createSessionStore({ stateDir: ctx.stateDir, accountId: account.accountId, appId: account.appId ?? "", now: () => ctx.now(), log: ctx.log }), log: ctx.log, signal: ctx.signal, now: () => ctx.now(), timings,
-      onDispatch: (event) => handleEvent(event, { ctx, api: state.api, quotes: state.quotes, botId: () => state.botId }),
+      onDispatch,
       onReady({ bot, intentLevel }) {
         state.botId = bot?.id ?? state.botId;
         ctx.setStatus({ connected: true, lastConnectedAt: ctx.now(), lastError: intentLevel >= GUILD_ONLY_LEVEL ? GUILD_ONLY : null, reconnectAttempts: 0, intentLevel, ...(bot ? { bot } : {}) });
@@ -190,8 +202,7 @@ export function createQQBotPlugin(options: QQBotPluginOptions): ChannelPlugin<QQ
     status: {
       async probeAccount(account) {
         const started = now();
-        const bot = (await stateOf(account).api.call("GET", "/users/@me")) as { id?: string; username?: string };
-        return { ok: true, elapsedMs: now() - started, bot: { id: bot.id, username: bot.username } };
+        return { ok: true, elapsedMs: now() - started, bot: await whoAmI(account) };
       },
       collectStatusIssues: (snapshots) =>
         snapshots.flatMap(({ accountId, configured, unconfiguredReason: reason, intentLevel }) => [

@@ -9,7 +9,7 @@ import type { SavedSession, SessionStore } from "./session-store.ts";
 /** PUBLIC_GUILD_MESSAGES | INTERACTION | GROUP_AND_C2C_EVENT | DIRECT_MESSAGE, then what narrower bots are granted. */
 const INTENT_LEVELS = [1_174_409_216, 1_107_300_352, 1_107_296_256, 1_073_741_826];
 
-const payload = z.object({ op: z.number(), d: z.unknown().optional(), s: z.number().nullish(), t: z.string().nullish(), id: z.string().nullish() });
+export const payload = z.object({ op: z.number(), d: z.unknown().optional(), s: z.number().nullish(), t: z.string().nullish(), id: z.string().nullish() });
 export type WSPayload = z.infer<typeof payload>;
 
 const DEFAULT_BEAT_MS = 41_250;

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createWaiting } from "../waiting.ts";
+import { type CallbackAnswer, createCallbacks } from "./callback.ts";
 import { createStreams } from "./streams.ts";
 import { createUploads } from "./uploads.ts";
 
@@ -58,6 +59,9 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
   const waiting = createWaiting(() => JSON.stringify(sent));
   const uploads = createUploads(() => origin);
   const streams = createStreams();
+  const callbacks = createCallbacks(secret);
+  const callbackAnswers: CallbackAnswer[] = [];
+  let callbackUrl: string | undefined;
   let refusedSessions = 0;
   let ready: unknown;
   let ignored = 0;
@@ -183,6 +187,13 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
   }
 
   function dispatch(t: string, d: Record<string, unknown>, app = appId, eventId?: string): void {
+    if (callbackUrl !== undefined) {
+      void callbacks.post(callbackUrl, { op: 0, id: eventId ?? `${t}:${String(d["id"])}`, s: 1, t, d }).then((answer) => {
+        callbackAnswers.push(answer);
+        waiting.changed();
+      });
+      return;
+    }
     for (const [id, session] of sessions) {
       if (session.app !== app) continue;
       const event = { s: ++session.seq, t, d, ...(eventId === undefined ? {} : { id: eventId }) };
@@ -219,6 +230,12 @@ export async function startFakeQQ(options: { readonly appId?: string; readonly s
       received.set(eventId, { atMs: Date.now(), scene: place["group_openid"] === undefined ? "users" : "groups", seqs: new Set() });
       dispatch("INTERACTION_CREATE", { id: `i-${count}`, type: 11, ...place, data: { type: 11, resolved: { button_data: text, ...(place["channel_id"] === undefined ? {} : { user_id: "77" }) } } }, appId, eventId);
       return eventId;
+    },
+    callbacks, callbackAnswers: () => callbackAnswers,
+    /** Events go to this address from now on, once it has proved to be the bot's. @throws Error */
+    async callAt(url: string): Promise<void> {
+      await callbacks.checkAddress(url);
+      callbackUrl = url;
     },
     /** A frame as it is, to every connection. */
     sendRaw: (frame: string | Buffer): void => {

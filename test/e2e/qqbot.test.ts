@@ -160,3 +160,16 @@ it("killed while an answer grows: after the restart it is ended and the answer s
   expect(api.streams()[0]).toMatchObject({ text: expect.stringMatching(/^half/) as string, isOpen: false });
   expect([...api.streams().map(({ text }) => text), ...api.texts()].filter((text) => text === "the answer")).toHaveLength(1);
 });
+
+it("by webhook: the gateway answers for the address, takes a group's event and answers in its window; nothing is connected to", async () => {
+  await using w = await world({ connectionMode: "webhook", groupPolicy: "open", groups: { [GROUP]: {} } }, (last) => `echo ${lastLine(last)}`);
+  const { api } = w;
+  await using g = await w.start();
+  await g.gateway.ready;
+  await api.callAt(`${g.url}/qqbot/webhook`);
+  const d = api.injectGroup("hello by http");
+  const reply = await api.waitUntil(() => api.sent()[0], "answer");
+  expect(reply).toMatchObject({ path: `/v2/groups/${GROUP}/messages`, text: expect.stringContaining("hello by http") as string, body: { msg_id: d["id"] } });
+  expect(api.callbackAnswers()).toEqual([{ status: 200, body: { op: 12 } }]);
+  expect(api.identified).toEqual([]);
+});

@@ -4,7 +4,9 @@ import type { ChannelPlugin } from "../channels/contract/index.ts";
 import type { ConfigSnapshot } from "../config/index.ts";
 import { systemClock } from "../infra/clock.ts";
 import { errorText } from "../infra/errors.ts";
+import { silentLogger } from "../infra/log.ts";
 import type { PluginCatalog, PluginService } from "../plugins/index.ts";
+import type { PluginTrial } from "../plugins/install/index.ts";
 import type { PluginRuntime } from "../plugins/runtime/index.ts";
 import { resolveAgent, resolveDefaultAgentId } from "../routing/index.ts";
 import type { Cli } from "./cli.ts";
@@ -19,10 +21,17 @@ export async function openCatalog(cli: Cli): Promise<PluginCatalog> {
   return openPluginCatalog({ env: cli.env, stateDir: cli.paths.stateDir, packageRoot: cli.packageRoot, roots: agentRoots(cli), clock: systemClock });
 }
 
-/** Plugins loaded into this command; `alsoChannel`: also the one that brings this channel, though it is off. */
-export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, alsoChannel?: string): Promise<PluginService> {
+interface LoadPluginsOptions {
+  /** Also the plugin that brings this channel, though it is off. */
+  readonly alsoChannel?: string | undefined;
+  /** The caller says itself what went wrong. */
+  readonly isQuiet?: boolean | undefined;
+}
+
+/** Plugins loaded into this command. */
+export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, { alsoChannel, isQuiet = false }: LoadPluginsOptions = {}): Promise<PluginService> {
   const { createHookRunner, createPluginService } = await import("../plugins/index.ts");
-  const log = createCliLogger(cli, "error");
+  const log = isQuiet ? silentLogger : createCliLogger(cli, "error");
   let made: Promise<PluginRuntime> | undefined;
   const runtime = (): Promise<PluginRuntime> => (made ??= createRuntime(cli, snapshot));
   const service = createPluginService({
@@ -38,15 +47,15 @@ export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, alsoChanne
   return service;
 }
 
-/** Loads one plugin on trial from a folder of its own; what is wrong with it, or undefined. */
-export async function tryPlugin(cli: Cli, snapshot: ConfigSnapshot, dir: string, id: string): Promise<string | undefined> {
+/** Loads one plugin on trial from its folder, as if it were the only one. */
+export async function tryPlugin(cli: Cli, snapshot: ConfigSnapshot, dir: string, id: string): Promise<PluginTrial> {
   const config = { ...snapshot.config, plugins: { ...snapshot.config.plugins, enabled: true, allow: [id], load: { paths: [dir] }, entries: { [id]: { enabled: true, ...snapshot.config.plugins?.entries?.[id] } }, slots: { memory: id } } };
-  const record = (await loadPlugins(cli, { ...snapshot, config })).list().plugins.find((plugin) => plugin.id === id);
-  if (!record) return "it was not found in its folder";
-  if (record.status === "loaded" || record.error?.startsWith("invalid config:")) return undefined; // its settings come later
-  const isBroken = record.error?.startsWith("failed to load plugin") === true;
-  // One that only misses its settings may be installed, but not take the place of a memory that works.
-  return isBroken ? record.error : record.kind === "memory" ? `${record.error} (set plugins.entries.${id}.config, then install again)` : undefined;
+  const record = (await loadPlugins(cli, { ...snapshot, config }, { isQuiet: true })).list().plugins.find((plugin) => plugin.id === id);
+  if (!record) return { kind: "broken", reason: "it was not found in its folder" };
+  if (record.status === "loaded") return { kind: "ok" };
+  const reason = record.error ?? "it did not load";
+  // What `register` throws without settings may be the settings.
+  return reason.startsWith("failed to load plugin") ? { kind: "broken", reason } : { kind: "unconfigured", reason };
 }
 
 /** `api.runtime` without a gateway: files and settings are there, what is sent goes through the running one. */
@@ -95,7 +104,7 @@ export async function addPluginCommands(program: Command, cli: Cli): Promise<voi
 export async function allChannels(cli: Cli, snapshot: ConfigSnapshot, wanted?: string): Promise<readonly ChannelPlugin[]> {
   const { toChannelPlugin } = await import("../plugins/index.ts");
   const own = await builtInChannels(cli);
-  const service = await loadPlugins(cli, snapshot, wanted);
+  const service = await loadPlugins(cli, snapshot, { alsoChannel: wanted });
   const brought = service.channels().map((offer) => toChannelPlugin(offer, createCliLogger(cli, "error")));
   return [...own.filter(({ id }) => !brought.some((channel) => channel.id === id)), ...brought];
 }

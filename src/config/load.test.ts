@@ -312,6 +312,13 @@ describe("checks", () => {
     ]);
     expect(snapshot.warnings.map((issue) => issue.message)).toEqual(["unknown channel id: odd", "plugin not found: q"]);
   });
+
+  it("lets a plugin wait for its settings", async () => {
+    await using home = await createTestHome("{ plugins: { entries: { p: { enabled: true } } } }");
+    const snapshot = await home.load({ known: () => ({ pluginIds: new Set(["p"]), validatePluginConfig: () => ["must have required properties key"] }) });
+    expect(snapshot.issues).toEqual([]);
+    expect(snapshot.warnings.map(({ path, message }) => `${path}: ${message}`)).toEqual(["plugins.entries.p.config: invalid config: must have required properties key"]);
+  });
 });
 
 describe("defaults", () => {

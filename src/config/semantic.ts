@@ -178,10 +178,12 @@ function checkPlugins(config: unknown, known: ConfigKnowledge): SemanticFinding[
     check(id, ["plugins", "entries", id]);
     if (!isPlainObject(entry) || !known.validatePluginConfig) continue;
     const isOff = entry["enabled"] === false;
-    if (isOff && entry["config"] === undefined) continue;
+    const isUnset = entry["config"] === undefined;
+    if (isOff && isUnset) continue;
     for (const fault of known.validatePluginConfig(id, entry["config"] ?? {})) {
       const path = ["plugins", "entries", id, "config"];
-      findings.push(isOff ? warning(path, `invalid config: ${fault}`) : error(path, `invalid config: ${fault}`));
+      // One that has just been installed waits for its settings; that is no reason for the gateway not to start.
+      findings.push(isOff || isUnset ? warning(path, `invalid config: ${fault}`) : error(path, `invalid config: ${fault}`));
     }
   }
   return findings;

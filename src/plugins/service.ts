@@ -77,11 +77,16 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
         log.error(`[plugins] ${record.id} failed to load from ${candidate.entry}: ${errorText(err)}`, { pluginId: record.id });
       }
     }
-    const slot = config.plugins?.slots?.memory;
-    if (slot !== undefined && memorySlot(config) !== undefined && !registry.records.some(({ id, kind, status }) => id === slot && kind === "memory" && status === "loaded")) {
-      note({ level: "warn", message: `memory slot plugin not found or not marked as memory: ${slot}` });
-    }
+    if (config.plugins?.slots?.memory !== undefined) checkMemorySlot(memorySlot(config));
     locked = true;
+  }
+
+  /** A slot that nothing fills means that there is no memory: it is said why. */
+  function checkMemorySlot(slot: string | undefined): void {
+    const chosen = registry.records.find(({ id, error }) => id === slot && !error?.startsWith("overridden by"));
+    if (slot === undefined || (chosen?.kind === "memory" && chosen.status === "loaded")) return;
+    const message = chosen?.kind === "memory" ? `there is no memory: plugin ${slot} did not load: ${chosen.error ?? chosen.status}` : `memory slot plugin not found or not marked as memory: ${slot}`;
+    note({ level: "warn", message, pluginId: chosen?.id });
   }
 
   async function loadOne(candidate: PluginCandidate, record: PluginRecord, config: OpenClawConfig, runtime: object): Promise<void> {

@@ -235,6 +235,22 @@ it("a channel of the older shape carries a conversation: its own gate, the reply
   expect(channel.sent).toEqual(["by hand"]);
 });
 
+it("a memory without its settings is named and the gateway starts; the command refuses to make it the memory until it has them", async () => {
+  const schema = { kind: "memory", configSchema: { type: "object", required: ["key"], properties: { key: { type: "string" } } } };
+  await using w = await world({
+    prepare: (stateDir) => writePlugin(join(stateDir, "extensions"), "memo", plugin(""), schema),
+    plugins: { entries: { memo: { enabled: true } }, slots: { memory: "memo" } },
+  });
+  expect(await w.ask("hello")).toBe("fine");
+  expect(w.record("memo")).toMatchObject({ status: "error", error: "invalid config: must have required properties key" });
+  expect(w.list().diagnostics.map(({ message }) => message)).toContain("there is no memory: plugin memo did not load: invalid config: must have required properties key");
+  const openclaw = (...args: string[]) => run(process.execPath, [join(PACKAGE_ROOT, "src", "entry.ts"), ...args], { env: { PATH: process.env["PATH"] ?? "", HOME: w.stateDir, OPENCLAW_STATE_DIR: w.stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1" } });
+  await openclaw("config", "unset", "plugins.slots");
+  await expect(openclaw("plugins", "enable", "memo")).rejects.toMatchObject({ stderr: expect.stringContaining('Plugin "memo" cannot be the memory yet: invalid config: must have required properties key\nSet plugins.entries.memo.config') as string });
+  await openclaw("config", "set", "plugins.entries.memo.config", '{"key":"k"}');
+  expect((await openclaw("plugins", "enable", "memo")).stdout).toContain('Exclusive slot "memory" switched from "memory-core" to "memo".');
+});
+
 it("a plugin's command is a command of openclaw, beside ours and never in place of one", async () => {
   const stateDir = await mkdtemp(join(tmpdir(), "plugin-cli-"));
   try {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { OpenClawConfig } from "../../config/index.ts";
 import type { PluginDiagnostic, PluginRecord } from "../../plugins/index.ts";
 import type { UpdateOutcome } from "../../plugins/install/index.ts";
 import type { Cli } from "../cli.ts";
@@ -6,7 +7,7 @@ import { createWriter, requireConfig, tolerateConfig } from "../config-access.ts
 import { CliError } from "../errors.ts";
 import { shortenHome } from "../format.ts";
 import { installPlugin, openInstaller, refusals } from "../plugin-installer.ts";
-import { loadPlugins, openCatalog } from "../plugins.ts";
+import { loadPlugins, openCatalog, tryPlugin } from "../plugins.ts";
 import { renderTable } from "../table.ts";
 
 const RESTART = "Restart the gateway to load plugins.";
@@ -110,10 +111,18 @@ async function enable(cli: Cli, id: string): Promise<void> {
   if (!plugin) throw notFound(id);
   const { withMemorySlot, withPluginEnabled } = await import("../../plugins/install/index.ts");
   const enabled = withPluginEnabled(config, id);
+  if (plugin.kind === "memory") await refuseUnfitMemory(cli, id, plugin.source, enabled);
   const { cfg: next, notices } = plugin.kind === "memory" ? withMemorySlot(enabled, id, plugins.filter(({ kind }) => kind === "memory").map((other) => other.id)) : { cfg: enabled, notices: [] };
   await createWriter(cli).replace(next);
   for (const line of notices) cli.print(line);
   cli.print(`Enabled plugin "${id}". ${RESTART}`);
+}
+
+/** A memory that cannot work must not take the place of one that does. @throws CliError */
+async function refuseUnfitMemory(cli: Cli, id: string, source: string, config: OpenClawConfig): Promise<void> {
+  const trial = await tryPlugin(cli, { ...(await requireConfig(cli)), config }, source, id);
+  if (trial.kind === "ok") return;
+  throw new CliError(`Plugin "${id}" cannot be the memory yet: ${trial.reason}`, { fix: trial.kind === "unconfigured" ? `Set plugins.entries.${id}.config, then: openclaw plugins enable ${id}` : "openclaw plugins doctor" });
 }
 
 async function disable(cli: Cli, id: string): Promise<void> {

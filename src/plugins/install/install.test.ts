@@ -104,6 +104,15 @@ describe("from a folder or an archive", () => {
   });
 });
 
+it("one that lacks its settings is installed and says so; as a memory it leaves the slot where it is", async () => {
+  const tryLoad = async () => ({ kind: "unconfigured", reason: "must have required properties key" }) as const;
+  const { notices } = await installer({ tryLoad }).install(await folder("zap"));
+  expect(notices[0]).toBe('Plugin "zap" does not run yet: must have required properties key. Its settings go to plugins.entries.zap.config');
+  await installer({ tryLoad, memoryPlugins: () => ["memory-core", "mem"] }).install(await folder("mem", EXTENSION, pluginFiles("mem", { kind: "memory" })));
+  expect(cfg.plugins).toMatchObject({ entries: { zap: { enabled: true }, mem: { enabled: true } } });
+  expect([cfg.plugins?.slots, cfg.plugins?.entries?.["memory-core"]]).toEqual([undefined, undefined]);
+});
+
 describe("what cannot be installed leaves nothing behind", () => {
   it.each([
     ["no extensions", {}, {}, "package.json missing openclaw.extensions"],
@@ -119,7 +128,7 @@ describe("what cannot be installed leaves nothing behind", () => {
 
   it.each([
     ["npm that fails", { npm: { pack: () => Promise.reject(new Error("x")), installDependencies: () => Promise.reject(new Error("npm install failed: E404 none")) } }, "E404"],
-    ["a plugin that cannot be loaded", { tryLoad: async () => "SyntaxError" }, 'plugin "zap" cannot be loaded: SyntaxError'],
+    ["a plugin that cannot be loaded", { tryLoad: async () => ({ kind: "broken" as const, reason: "SyntaxError" }) }, 'plugin "zap" cannot be loaded: SyntaxError'],
     ["a config that is not valid", { writeConfig: () => Promise.reject(new Error("invalid")) }, "the plugin was taken out again: invalid"],
   ] as const)("%s", async (_name, extra, message) => {
     const path = await folder("zap", { ...EXTENSION, dependencies: { none: "1.0.0" } });

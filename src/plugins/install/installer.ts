@@ -18,12 +18,15 @@ export interface PluginInstallerDeps {
   writeConfig(next: OpenClawConfig): Promise<void>;
   /** Default: the npm of this machine. */
   readonly npm?: NpmRunner | undefined;
-  /** Loads the plugin on trial; what is wrong with it, or undefined. */
-  tryLoad?: ((dir: string, id: string) => Promise<string | undefined>) | undefined;
+  /** Loads the plugin on trial. */
+  tryLoad?: ((dir: string, id: string) => Promise<PluginTrial>) | undefined;
   /** Ids of the plugins that could be the memory. */
   memoryPlugins?: (() => readonly string[]) | undefined;
   now(): number;
 }
+
+/** `unconfigured`: nothing is wrong but its settings, which come after the install. */
+export type PluginTrial = { readonly kind: "ok" } | { readonly kind: "broken" | "unconfigured"; readonly reason: string };
 
 export interface InstallOutcome {
   readonly id: string;
@@ -82,16 +85,25 @@ export function createPluginInstaller(deps: PluginInstallerDeps): PluginInstalle
     }
   }
 
-  async function stage(source: InstallSource, work: string): Promise<StagedPlugin> {
-    const staged = await stagePlugin(source, work, npm);
-    const fault = await deps.tryLoad?.(staged.dir, staged.id);
-    if (fault !== undefined) throw new PluginInstallError(`plugin "${staged.id}" cannot be loaded: ${fault}`);
-    return staged;
+  /** What its settings lack, or undefined. @throws PluginInstallError when it cannot be loaded with any */
+  async function missingSettings(dir: string, id: string): Promise<string | undefined> {
+    const trial = (await deps.tryLoad?.(dir, id)) ?? { kind: "ok" };
+    if (trial.kind === "broken") throw new PluginInstallError(`plugin "${id}" cannot be loaded: ${trial.reason}`);
+    return trial.kind === "unconfigured" ? trial.reason : undefined;
   }
 
-  /** The config with the plugin in it, and what to say. */
-  function configure(id: string, kind: string | undefined, record: InstallRecord): { cfg: OpenClawConfig; notices: string[] } {
+  async function stage(source: InstallSource, work: string): Promise<StagedPlugin & { readonly missing: string | undefined }> {
+    const staged = await stagePlugin(source, work, npm);
+    return { ...staged, missing: await missingSettings(staged.dir, staged.id) };
+  }
+
+  /** The config with the plugin in it, and what to say. One that cannot work yet does not take the place of a memory that does. */
+  function configure({ id, kind, missing }: { readonly id: string; readonly kind: string | undefined; readonly missing: string | undefined }, record: InstallRecord): { cfg: OpenClawConfig; notices: string[] } {
     const cfg = withInstallRecord(withPluginEnabled(deps.config(), id), id, record);
+    if (missing !== undefined) {
+      const then = kind === "memory" ? `, then make it the memory: openclaw plugins enable ${id}` : "";
+      return { cfg, notices: [`Plugin "${id}" does not run yet: ${missing}. Its settings go to plugins.entries.${id}.config${then}`] };
+    }
     return kind === "memory" ? withMemorySlot(cfg, id, deps.memoryPlugins?.() ?? []) : { cfg, notices: [] };
   }
 
@@ -100,9 +112,8 @@ export function createPluginInstaller(deps: PluginInstallerDeps): PluginInstalle
   async function link(source: InstallSource): Promise<InstallOutcome> {
     if (source.kind !== "folder") throw new PluginInstallError("--link needs a local folder");
     const { id, kind, version } = await describePlugin(source.path);
-    const fault = await deps.tryLoad?.(source.path, id);
-    if (fault !== undefined) throw new PluginInstallError(`plugin "${id}" cannot be loaded: ${fault}`);
-    const { cfg, notices } = configure(id, kind, { source: "path", sourcePath: source.path, installPath: source.path, version, installedAt: stamp() });
+    const missing = await missingSettings(source.path, id);
+    const { cfg, notices } = configure({ id, kind, missing }, { source: "path", sourcePath: source.path, installPath: source.path, version, installedAt: stamp() });
     await deps.writeConfig(withLoadPath(cfg, source.path));
     return { id, dir: source.path, version, notices: [...notices, ...done(id)] };
   }
@@ -126,7 +137,7 @@ export function createPluginInstaller(deps: PluginInstallerDeps): PluginInstalle
       const staged = await stage(source, work);
       const dir = placeOf(staged.id);
       await refuseExisting(dir);
-      const { cfg, notices } = configure(staged.id, staged.kind, recordOf(source, staged, dir, options.pin === true));
+      const { cfg, notices } = configure(staged, recordOf(source, staged, dir, options.pin === true));
       await mkdir(dirname(dir), { recursive: true, mode: 0o700 });
       await move(staged.dir, dir);
       try {

@@ -25,4 +25,6 @@ export interface Cli {
   note(text: string): void;
   /** Exit code of the run, unless an error sets another. */
   exitCode: number;
+  /** Plugins have been kept from ending this process since the first were loaded. */
+  isGuarded?: boolean | undefined;
 }

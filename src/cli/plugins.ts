@@ -30,7 +30,7 @@ interface LoadPluginsOptions {
 
 /** Plugins loaded into this command. */
 export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, { alsoChannel, isQuiet = false }: LoadPluginsOptions = {}): Promise<PluginService> {
-  const { createHookRunner, createPluginService } = await import("../plugins/index.ts");
+  const { createHookRunner, createPluginService, guardProcess } = await import("../plugins/index.ts");
   const log = isQuiet ? silentLogger : createCliLogger(cli, "error");
   let made: Promise<PluginRuntime> | undefined;
   const runtime = (): Promise<PluginRuntime> => (made ??= createRuntime(cli, snapshot));
@@ -43,6 +43,10 @@ export async function loadPlugins(cli: Cli, snapshot: ConfigSnapshot, { alsoChan
     },
     createRuntime: runtime,
   });
+  if (!cli.isGuarded) {
+    cli.isGuarded = true;
+    guardProcess({ log: createCliLogger(cli, "error"), ownerOf: (err) => service.ownerOf(err), onFault: (pluginId, text) => service.report(pluginId, text) });
+  }
   await service.load({ alsoChannel });
   return service;
 }

@@ -240,7 +240,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       isOwner: (channel, accountId, senderId) => isOwnerId(channels?.find(channel), ownerIdsOf(config(), channels?.find(channel), accountId), channel, senderId),
       open: async (dispatch) => (await import("./plugin-host.ts")).openPluginDoors({ context, dispatch, routes, transports, agentEvents: events, fetchAllowOrigins: options.fetchAllowOrigins ?? [] }),
     });
-    cleanups.push(guardProcess(pluginLog, (pluginId, text) => plugins.service.report(pluginId, text)));
+    cleanups.push(guardProcess({ log: pluginLog, ownerOf: (err) => plugins.service.ownerOf(err), onFault: (pluginId, text) => plugins.service.report(pluginId, text) }));
 
     const models = createModelService({
       config, env, stateDir: paths.stateDir, agentDir: (id) => resolveAgent(config(), id, roots).agentDir, clock, log: log.child({ subsystem: "models" }),

@@ -23,7 +23,6 @@ export async function callPlugin<T>(pluginId: string, what: string, limitMs: num
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new PluginTimeoutError(`${what} of plugin ${pluginId}`, limitMs)), limitMs);
-    timer.unref();
   });
   try {
     return await Promise.race([inPlugin(pluginId, async () => work()), late]);

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { AgentTool } from "../agents/index.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { ifExists } from "../infra/atomic-file.ts";
@@ -36,6 +37,8 @@ export interface PluginService {
   readonly registry: PluginRegistry;
   /** Notes that something went wrong in a plugin's code; its record shows it. */
   report(pluginId: string, text: string): void;
+  /** The plugin whose files stand in the trace of an error. */
+  ownerOf(err: unknown): string | undefined;
   /** Loads every plugin that is on. Never rejects: a plugin that fails is in its record. */
   load(options?: { /** Also the plugin that brings this channel, though it is off. */ readonly alsoChannel?: string | undefined }): Promise<void>;
   list(): { readonly workspaceDir: string | undefined; readonly plugins: readonly PluginRecord[]; readonly diagnostics: readonly PluginDiagnostic[] };
@@ -140,6 +143,12 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
     record.lastFault = text;
   }
 
+  function ownerOf(err: unknown): string | undefined {
+    const trace = err instanceof Error ? (err.stack ?? "") : "";
+    const inTrace = registry.records.filter(({ status, source }) => status !== "disabled" && trace.includes(join(dirname(source), "/")));
+    return inTrace.toSorted((a, b) => b.source.length - a.source.length)[0]?.id;
+  }
+
   function note(diagnostic: PluginDiagnostic): void {
     registry.diagnostics.push(diagnostic);
     log[diagnostic.level](diagnostic.message, { pluginId: diagnostic.pluginId, source: diagnostic.source });
@@ -157,6 +166,7 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
   return {
     registry,
     report,
+    ownerOf,
     load,
     list: () => ({ workspaceDir: options.workspaceDir(), plugins: registry.records, diagnostics: registry.diagnostics }),
     channels: () => registry.channels,

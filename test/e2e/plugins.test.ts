@@ -96,6 +96,8 @@ it("a plugin that throws, hangs, rejects, exits or is broken is named, and the g
       await writePlugin(dir, "throws", plugin('throw new Error("cannot begin")'));
       await writePlugin(dir, "syntax", { "index.ts": "export default {{{" });
       await writePlugin(dir, "rejects", plugin('api.on("message_received", () => { void Promise.reject(new Error("stray")); })'));
+      await writePlugin(dir, "timer", plugin('api.on("message_received", () => { setTimeout(() => { throw new Error("thrown by a timer"); }, 1); });'));
+      await writePlugin(dir, "socket", plugin('api.on("message_received", async () => { (await import("node:net")).connect(1, "127.0.0.1"); });'));
       await writePlugin(dir, "exits", plugin('api.on("before_model_resolve", () => process.exit(3)); api.registerTool(() => { throw new Error("no tool today"); }, { name: "never" });'));
       await writePlugin(dir, "async", { "index.js": 'export default async (api) => { api.registerCommand({ name: "early", description: "", handler: () => ({ text: "here" }) }); await null; throw new Error("late"); };' });
       await writePlugin(dir, "schema", plugin(""), { configSchema: { type: "object", required: ["key"], properties: { key: { type: "string" } } } });
@@ -111,6 +113,7 @@ it("a plugin that throws, hangs, rejects, exits or is broken is named, and the g
   expect(w.record("throws")).toMatchObject({ status: "error", error: "cannot begin" });
   expect(w.record("syntax")).toMatchObject({ status: "error", error: expect.stringContaining("failed to load plugin") as string });
   expect(w.record("rejects")).toMatchObject({ status: "loaded", lastFault: expect.stringContaining("stray") as string });
+  await expect.poll(() => [w.record("timer")?.lastFault, w.record("socket")?.lastFault]).toEqual([expect.stringContaining("thrown by a timer"), expect.stringContaining("ECONNREFUSED")]);
   expect(w.record("exits")).toMatchObject({ status: "loaded", faults: expect.any(Number) as number });
   expect(w.record("open")).toBeUndefined();
   const said = w.list().diagnostics.map(({ message }) => message).join("\n");
@@ -255,7 +258,11 @@ it("a plugin's command is a command of openclaw, beside ours and never in place 
   const stateDir = await mkdtemp(join(tmpdir(), "plugin-cli-"));
   try {
     await writePlugin(join(stateDir, "extensions"), "clip", plugin('api.registerCli(({ program }) => { program.command("probecli").argument("<word>").action((word) => console.log("probe says " + word)); }, { commands: ["probecli"] }); api.registerCli(({ program }) => { program.command("status").action(() => console.log("stolen")); }, { commands: ["status"] });'));
+    // Others that try to end the command are named; it ends as it should.
+    await writePlugin(join(stateDir, "extensions"), "quits", plugin("process.exit(5);"));
+    await writePlugin(join(stateDir, "extensions"), "strays", plugin('setTimeout(() => { throw new Error("late"); }, 0); void Promise.reject(new Error("stray"));'));
     const openclaw = (...args: string[]) => run(process.execPath, [join(PACKAGE_ROOT, "src", "entry.ts"), ...args], { env: { PATH: process.env["PATH"] ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, OPENCLAW_SKIP_LOCAL_MODELS: "1" } });
+    await expect(openclaw("plugins", "doctor")).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining("quits: process.exit is not for plugins (quits)") as string });
     expect((await openclaw("probecli", "hi")).stdout).toBe("probe says hi\n");
     await expect(openclaw("nosuchword")).rejects.toThrow(/unknown command/);
     expect((await openclaw("status", "--json").catch((err: { stdout: string }) => err)).stdout).not.toContain("stolen");

@@ -55,7 +55,10 @@ export function createPluginLoader(options: PluginLoaderOptions): PluginLoader {
 
   async function importModule(candidate: PluginCandidate): Promise<unknown> {
     // What the build made needs no compiler: its SDK import already points to our module.
-    if (candidate.origin === "bundled" && candidate.entry.endsWith(".js")) return import(pathToFileURL(candidate.entry).href);
+    if (candidate.origin === "bundled" && candidate.entry.endsWith(".js")) {
+      await (sdk ??= options.loadSdk()); // binds that module's names too
+      return import(pathToFileURL(candidate.entry).href);
+    }
     const [{ createJiti }, module, pack] = await Promise.all([import("jiti"), (sdk ??= options.loadSdk()), readPluginPackage(candidate.root)]);
     const compiler = createJiti(candidate.entry, { fsCache: false });
     const jiti = createJiti(candidate.entry, {

@@ -87,6 +87,43 @@ it("a plugin in TypeScript: its tool, hooks in their order, command, routes, met
   await rm(join(file, ".."), { recursive: true, force: true });
 });
 
+/** Source: spec plugin-sdk §6 and §13. */
+const API = "id name version description source config pluginConfig runtime logger registerTool registerHook registerHttpHandler registerHttpRoute registerChannel registerProvider registerGatewayMethod registerCli registerService registerCommand resolvePath on";
+const RUNTIME: Readonly<Record<string, string>> = {
+  config: "loadConfig writeConfigFile", system: "enqueueSystemEvent runCommandWithTimeout formatNativeDependencyHint", media: "loadWebMedia detectMime mediaKindFromMime isVoiceCompatibleAudio getImageMetadata resizeToJpeg",
+  tts: "textToSpeechTelephony", tools: "createMemoryGetTool createMemorySearchTool registerMemoryCli", logging: "shouldLogVerbose getChildLogger", state: "resolveStateDir",
+  "channel.text": "chunkByNewline chunkText chunkMarkdownText chunkTextWithMode chunkMarkdownTextWithMode resolveChunkMode resolveTextChunkLimit hasControlCommand resolveMarkdownTableMode convertMarkdownTables",
+  "channel.reply": "dispatchReplyWithBufferedBlockDispatcher dispatchReplyFromConfig createReplyDispatcherWithTyping finalizeInboundContext formatAgentEnvelope formatInboundEnvelope resolveEnvelopeFormatOptions resolveEffectiveMessagesConfig resolveHumanDelayConfig withReplyDispatcher",
+  "channel.routing": "resolveAgentRoute buildAgentSessionKey", "channel.pairing": "buildPairingReply readAllowFromStore upsertPairingRequest", "channel.media": "fetchRemoteMedia saveMediaBuffer", "channel.activity": "record get",
+  "channel.session": "resolveStorePath readSessionUpdatedAt recordSessionMetaFromInbound recordInboundSession updateLastRoute", "channel.mentions": "buildMentionRegexes matchesMentionPatterns matchesMentionWithExplicit",
+  "channel.reactions": "shouldAckReaction removeAckReactionAfterReply", "channel.groups": "resolveGroupPolicy resolveRequireMention", "channel.debounce": "createInboundDebouncer resolveInboundDebounceMs",
+  "channel.commands": "resolveCommandAuthorizedFromAuthorizers isControlCommandMessage shouldComputeCommandAuthorized shouldHandleTextCommands", events: "onAgentEvent",
+};
+
+it("the api is what plugins know; what it has for channels that are not there says which one is missing", async () => {
+  await using w = await world({ prepare: (stateDir) => writePlugin(join(stateDir, "extensions"), "looker", { "index.js": "export default { register(api) { globalThis.__looker = api; } };" }) });
+  const api = (globalThis as { __looker?: { runtime: { channel: Record<string, Record<string, unknown>> } } }).__looker as Record<string, unknown> & { runtime: { channel: Record<string, Record<string, unknown>> } };
+  expect(Object.keys(api).toSorted((a, b) => a.localeCompare(b))).toEqual(API.split(" ").toSorted((a, b) => a.localeCompare(b)));
+  const at = (path: string): Record<string, unknown> => path.split(".").reduce<Record<string, unknown>>((value, key) => value[key] as Record<string, unknown>, api.runtime);
+  for (const [path, names] of Object.entries(RUNTIME)) expect([path, names.split(" ").filter((name) => typeof at(path)[name] !== "function")]).toEqual([path, []]);
+
+  const faults: string[] = [];
+  const ids = ["discord", "slack", "telegram", "signal", "imessage", "whatsapp", "line"];
+  for (const id of ids) {
+    for (const [name, door] of Object.entries(api.runtime.channel[id] ?? {})) {
+      if (typeof door !== "function") continue;
+      const poll = { question: "q", options: ["a", "b"] };
+      const [first, second] = name.startsWith("sendPoll") ? ["x", poll] : name.startsWith("handle") ? [{ action: "react" }, {}] : name.startsWith("createQuick") ? [["a"], {}] : ["x", "y"];
+      await Promise.resolve().then(() => (door as (...args: unknown[]) => unknown)(first, second, {})).catch((err: Error) => faults.push(`${err.constructor.name} ${id}.${name}: ${err.message}`));
+    }
+  }
+  expect(faults.filter((fault) => !/^(?:Channel)?Error /.test(fault))).toEqual([]);
+  expect(faults.filter((fault) => !/: .*(?:discord|slack|telegram|signal|imessage|whatsapp|line)/i.test(fault))).toEqual([]);
+  const absent = ids.filter((id) => w.g.gateway.context.channels.find(id) === undefined);
+  expect(absent.filter((id) => !faults.some((fault) => fault.startsWith(`Error ${id}.sendMessage`) && fault.includes(`Channel ${id} is not part of this gateway. Known are: `)))).toEqual([]);
+  expect(w.record("looker")).toMatchObject({ status: "loaded" });
+});
+
 const plugin = (body: string): Record<string, string> => ({ "index.js": `export default { register(api) { ${body} } };` });
 
 it("a plugin that throws, hangs, rejects, exits or is broken is named, and the gateway answers", async () => {

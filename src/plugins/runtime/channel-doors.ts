@@ -72,6 +72,10 @@ export function createChannelDoors(deps: ChannelDoorDeps) {
   const unavailable = (name: string) => async (..._args: readonly unknown[]): Promise<never> => {
     throw new Error(`runtime.${name} is not available in this gateway`);
   };
+  /** For what answers at once where it is there. */
+  const missing = (name: string) => (..._args: readonly unknown[]): never => {
+    throw new Error(`runtime.${name} is not available in this gateway`);
+  };
   const actions = (channel: string) => ({
     listActions: (query?: { readonly cfg?: OpenClawConfig | undefined }): string[] => [...deps.listChannelActions(channel, query?.cfg)],
     handleAction: (request: { readonly action: string; readonly params: Readonly<Record<string, unknown>>; readonly accountId?: string | undefined; readonly cfg?: OpenClawConfig | undefined }): Promise<unknown> =>
@@ -93,20 +97,23 @@ export function createChannelDoors(deps: ChannelDoorDeps) {
     },
     telegram: {
       sendMessageTelegram: send("telegram"), sendPollTelegram: poll("telegram"), probeTelegram: probe("telegram"), monitorTelegramProvider: monitor("telegram"), messageActions: actions("telegram"),
-      auditGroupMembership: unavailable("channel.telegram.auditGroupMembership"),
+      auditGroupMembership: unavailable("channel.telegram.auditGroupMembership"), collectUnmentionedGroupIds: missing("channel.telegram.collectUnmentionedGroupIds"),
+      resolveTelegramToken: missing("channel.telegram.resolveTelegramToken"),
     },
     signal: { sendMessageSignal: send("signal"), probeSignal: probe("signal"), monitorSignalProvider: monitor("signal"), messageActions: actions("signal") },
     imessage: { sendMessageIMessage: send("imessage"), probeIMessage: probe("imessage"), monitorIMessageProvider: monitor("imessage") },
     whatsapp: {
       sendMessageWhatsApp: send("whatsapp"), sendPollWhatsApp: poll("whatsapp"), handleWhatsAppAction: act("whatsapp"), monitorWebChannel: monitor("whatsapp"),
       loginWeb: unavailable("channel.whatsapp.loginWeb"), startWebLoginWithQr: unavailable("channel.whatsapp.startWebLoginWithQr"), waitForWebLogin: unavailable("channel.whatsapp.waitForWebLogin"),
-      logoutWeb: unavailable("channel.whatsapp.logoutWeb"), getActiveWebListener: (): null => null, webAuthExists: async (): Promise<boolean> => false, getWebAuthAgeMs: (): null => null,
+      logoutWeb: unavailable("channel.whatsapp.logoutWeb"), createLoginTool: missing("channel.whatsapp.createLoginTool"), getActiveWebListener: (): null => null, webAuthExists: async (): Promise<boolean> => false, getWebAuthAgeMs: (): null => null,
       readWebSelfId: (): { e164: null; jid: null } => ({ e164: null, jid: null }), logWebSelfId: (): void => undefined,
     },
     line: {
       sendMessageLine: line, pushMessageLine: line, probeLineBot: probe("line"), monitorLineProvider: monitor("line"),
       pushMessagesLine: unavailable("channel.line.pushMessagesLine"), pushFlexMessage: unavailable("channel.line.pushFlexMessage"), pushTemplateMessage: unavailable("channel.line.pushTemplateMessage"),
       pushLocationMessage: unavailable("channel.line.pushLocationMessage"), pushTextMessageWithQuickReplies: unavailable("channel.line.pushTextMessageWithQuickReplies"),
+      listLineAccountIds: missing("channel.line.listLineAccountIds"), resolveDefaultLineAccountId: missing("channel.line.resolveDefaultLineAccountId"), resolveLineAccount: missing("channel.line.resolveLineAccount"),
+      normalizeLineAccountId: missing("channel.line.normalizeLineAccountId"), buildTemplateMessageFromPayload: missing("channel.line.buildTemplateMessageFromPayload"),
       /** At most 13, as the platform has it. */
       createQuickReplyItems: (labels: readonly string[]) => ({ items: labels.slice(0, 13).map((label) => ({ type: "action" as const, action: { type: "message" as const, label: label.slice(0, 20), text: label } })) }),
     },

@@ -12,7 +12,7 @@ import {
 } from "../plugins/index.ts";
 import { resolveAgent, resolveDefaultAgentId } from "../routing/index.ts";
 import type { PluginRoutes } from "./http/index.ts";
-import { GatewayError, type MethodRouter } from "./protocol/index.ts";
+import { GatewayError, type ErrorCode, type MethodRouter } from "./protocol/index.ts";
 
 export interface GatewayPluginsDeps extends PluginPlaces {
   readonly config: () => OpenClawConfig;
@@ -124,15 +124,21 @@ function createPluginHost({ routes, router, context }: Pick<GatewayPluginsDeps, 
 
 type Invoke = Parameters<MethodRouter["register"]>[0]["invoke"];
 
+const CODES: readonly ErrorCode[] = ["NOT_LINKED", "NOT_PAIRED", "AGENT_TIMEOUT", "INVALID_REQUEST", "UNAVAILABLE"];
+/** ms until a request is given up whose handler has ended and not answered. */
+const ANSWER_LIMIT_MS = 120_000;
+
 /** The answer is what the handler gives `respond`, or, when it gives nothing, what it returns. */
 function answerOf(params: unknown, call: Parameters<Invoke>[2], method: string, handler: (request: unknown) => unknown, context: object): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const respond = (ok: boolean, payload?: unknown, error?: { readonly code?: unknown; readonly message?: unknown }): void => {
-      if (ok) return resolve(payload);
-      reject(new GatewayError("UNAVAILABLE", typeof error?.message === "string" ? error.message : "the plugin refused the request", { details: error }));
-    };
-    const { caller, requestId } = call;
-    const request = { req: { type: "req", id: requestId, method, params }, params, client: { connId: caller.connId, connect: { client: caller.client, role: caller.role, scopes: caller.scopes } }, isWebchatConnect: () => caller.client.mode === "webchat", respond, context };
-    Promise.resolve(handler(request)).then((returned) => (returned === undefined ? undefined : resolve(returned)), reject);
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const late = setTimeout(() => reject(new GatewayError("UNAVAILABLE", `the plugin did not answer ${method} within ${ANSWER_LIMIT_MS / 1000} s`)), ANSWER_LIMIT_MS);
+  late.unref();
+  const respond = (ok: boolean, payload?: unknown, error?: { readonly code?: unknown; readonly message?: unknown }): void => {
+    if (ok) return resolve(payload);
+    reject(new GatewayError(CODES.find((code) => code === error?.code) ?? "UNAVAILABLE", typeof error?.message === "string" ? error.message : "the plugin refused the request", { details: error }));
+  };
+  const { caller, requestId } = call;
+  const request = { req: { type: "req", id: requestId, method, params }, params, client: { connId: caller.connId, connect: { client: caller.client, role: caller.role, scopes: caller.scopes } }, isWebchatConnect: () => caller.client.mode === "webchat", respond, context };
+  Promise.resolve(handler(request)).then((returned) => (returned === undefined ? undefined : resolve(returned)), reject);
+  return promise.finally(() => clearTimeout(late));
 }

@@ -39,7 +39,7 @@ function hasChannelSection(config: OpenClawConfig, manifest: PluginManifest, env
 }
 
 /** Only one memory plugin is on: the one in the slot. */
-function memoryState(config: OpenClawConfig, manifest: PluginManifest): EnableState {
+export function memoryState(config: OpenClawConfig, manifest: Pick<PluginManifest, "id" | "kind">): EnableState {
   if (manifest.kind !== "memory") return { enabled: true };
   const slot = memorySlot(config);
   if (slot === manifest.id) return { enabled: true };

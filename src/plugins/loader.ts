@@ -78,8 +78,9 @@ export function createPluginLoader(options: PluginLoaderOptions): PluginLoader {
   };
 }
 
+/** The innermost default first: around it the loader lays a view that has its functions, but not its name and kind. */
 function readModule(exported: unknown): PluginModule | undefined {
-  for (const value of [exported, defaultOf(exported), defaultOf(defaultOf(exported))]) {
+  for (const value of [defaultOf(defaultOf(exported)), defaultOf(exported), exported]) {
     if (typeof value === "function") return { register: (api) => (value as (api: unknown) => unknown)(api) };
     if (typeof value !== "object" || value === null) continue;
     const { register, activate } = value as { register?: unknown; activate?: unknown };

@@ -8,7 +8,7 @@ import type { Logger } from "../infra/log.ts";
 import { createPluginApi } from "./api.ts";
 import { skillDirsOf, type PluginCatalog } from "./catalog.ts";
 import { isInside } from "./discovery.ts";
-import { memorySlot } from "./enable-state.ts";
+import { memorySlot, memoryState } from "./enable-state.ts";
 import type { HookRunner } from "./hooks.ts";
 import { createPluginLoader, type PluginModule } from "./loader.ts";
 import { createPluginRegistry, type ChannelOffer, type PluginHost, type PluginRegistry, type PluginToolContext } from "./registry.ts";
@@ -102,6 +102,13 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
       throw new Error(`failed to load plugin: ${errorText(err)}`, { cause: err });
     });
     describe(record, module);
+    const memory = memoryState(config, record);
+    if (!memory.enabled) {
+      // The manifest did not say that it is a memory; its code does.
+      record.enabled = false;
+      record.error = memory.reason;
+      return;
+    }
     const api = createPluginApi({ registry, record, candidate, config, runtime, host: options.host, log, onFault: (text) => report(record.id, text), isLocked: () => locked });
     const result = inPlugin(record.id, () => module.register(api));
     if (result instanceof Promise) {

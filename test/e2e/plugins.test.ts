@@ -291,6 +291,34 @@ it("a memory without its settings is named and the gateway starts; the command r
   expect((await openclaw("plugins", "enable", "memo")).stdout).toContain('Exclusive slot "memory" switched from "memory-core" to "memo".');
 });
 
+it("what a plugin says in its code counts too: its kind, paths as they are written, codes of its refusals", async () => {
+  await using w = await world({
+    async prepare(stateDir) {
+      const dir = join(stateDir, "extensions");
+      await writePlugin(dir, "sly", { "index.js": 'export default { id: "other", name: "Sly", kind: "memory", register(api) { api.registerCommand({ name: "sly", description: "", handler: () => ({ text: "remembered" }) }); } };' });
+      const routes = '["//hooks//a/", "/caf%C3%A9", "/twice", "twice"].forEach((path) => api.registerHttpRoute({ path, handler: (_req, res) => res.end(path) }));';
+      const prefix = 'api.registerHttpRoute({ path: "/under", match: "prefix", auth: "gateway", handler: (req, res) => res.end(req.url) }); api.registerHttpRoute({ path: "/twice", replaceExisting: true, handler: (_req, res) => res.end("second") });';
+      const methods = 'api.registerGatewayMethod("paths.no", ({ respond }) => respond(false, undefined, { code: "INVALID_REQUEST", message: "not so" })); api.registerGatewayMethod("paths.odd", ({ respond }) => respond(false, undefined, { code: "ODD", message: "odd" }));';
+      await writePlugin(dir, "paths", plugin(`${routes} ${prefix} ${methods} api.registerCommand({ name: "bare", description: "", handler: () => ({ text: "bare" }) });`));
+    },
+  });
+  expect(w.list().diagnostics.map(({ message }) => message)).toContain('plugin id mismatch (config uses "sly", export uses "other")');
+  expect(w.record("sly")).toMatchObject({ name: "Sly", status: "disabled", enabled: false, error: 'memory slot set to "memory-core"', commands: [] });
+  const read = async (path: string, headers = {}): Promise<[number, string]> => {
+    const answer = await fetch(`${w.g.url}${path}`, { headers });
+    return [answer.status, await answer.text()];
+  };
+  expect(await Promise.all(["/hooks/a/", "//hooks/a/", "/caf%C3%A9", "/twice"].map((path) => read(path)))).toEqual([[200, "//hooks//a/"], [200, "//hooks//a/"], [200, "/caf%C3%A9"], [200, "second"]]);
+  expect(w.list().diagnostics.map(({ message }) => message)).toContain("http route already registered: /twice");
+  expect((await read("/under/x"))[0]).toBe(401);
+  expect(await read("/under/x?y=1", { authorization: "Bearer T" })).toEqual([200, "/under/x?y=1"]);
+  expect((await read("/underneath"))[1]).not.toContain("/under");
+  expect((await w.client.request("paths.no")).error).toMatchObject({ code: "INVALID_REQUEST", message: "not so" });
+  expect((await w.client.request("paths.odd")).error).toMatchObject({ code: "UNAVAILABLE", message: "odd" });
+  // Words behind a command that takes none are talk.
+  expect([await w.ask("/bare"), await w.ask("/bare with words")]).toEqual(["bare", "fine"]);
+});
+
 it("a plugin's command is a command of openclaw, beside ours and never in place of one", async () => {
   const stateDir = await mkdtemp(join(tmpdir(), "plugin-cli-"));
   try {

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ChannelHttp, ChannelHttpRequest } from "../../channels/contract/index.ts";
 import { readBody } from "./body.ts";
+import { canonicalizeUrl } from "./canonical-path.ts";
 import { SURFACE_ORDER, type HttpSurface, type SurfaceRequest } from "./front-door.ts";
 
 type NodeHandler = (req: IncomingMessage, res: ServerResponse) => unknown;
 
 /** One path that a plugin or channel serves. Source: spec plugin-sdk §10, decisions §2.8. */
 export interface PluginRoute {
-  /** Begins with "/"; compared with the canonical path. */
+  /** Begins with "/"; compared with the canonical path, and made into one. */
   readonly path: string;
   /** `plugin`: the route checks its callers itself. `gateway`: the gateway's bearer is needed. */
   readonly auth: "plugin" | "gateway";
@@ -33,6 +34,9 @@ export function createPluginRoutes(): PluginRoutes {
   let routes: readonly PluginRoute[] = [];
   let handlers: readonly { readonly owner: string; readonly handler: NodeHandler }[] = [];
 
+  /** As requests are read; a path that no request can have stays as it is. */
+  const canonical = (path: string): string => canonicalizeUrl(path)?.path ?? path;
+
   const routeFor = (path: string): PluginRoute | undefined =>
     routes.find((route) => route.match === "exact" && route.path === path) ?? routes.find((route) => route.match === "prefix" && isUnder(path, route.path));
 
@@ -57,8 +61,9 @@ export function createPluginRoutes(): PluginRoutes {
 
   return {
     surfaces,
-    find: (path, match) => routes.find((route) => route.path === path && route.match === match),
-    add(route) {
+    find: (path, match) => routes.find((route) => route.path === canonical(path) && route.match === match),
+    add(given) {
+      const route = { ...given, path: canonical(given.path) };
       routes = [...routes.filter((other) => other.path !== route.path || other.match !== route.match), route];
       return () => {
         routes = routes.filter((other) => other !== route);

@@ -4,7 +4,7 @@ import type { ChannelAccountContext, ChannelAccountSnapshot, ChannelAgentTool, C
 import type { OpenClawConfig } from "../../config/index.ts";
 import { errorText } from "../../infra/errors.ts";
 import type { Logger } from "../../infra/log.ts";
-import { inPlugin } from "../scope.ts";
+import { callPlugin, inPlugin } from "../scope.ts";
 import type { LiveReceivers } from "./live.ts";
 import { foreignOutbound } from "./outbound.ts";
 import type { ForeignChannel } from "./shape.ts";
@@ -35,6 +35,8 @@ export interface ForeignChannelDeps {
   onFault(text: string): void;
 }
 
+/** ms that signing an account out may take. */
+const LOGOUT_LIMIT_MS = 30_000;
 const DM_POLICIES: readonly string[] = ["pairing", "allowlist", "open", "disabled"] satisfies readonly DmPolicy[];
 const ISSUE_KINDS: readonly string[] = ["intent", "permissions", "config", "auth", "runtime"] satisfies readonly ChannelStatusIssue["kind"][];
 
@@ -124,6 +126,14 @@ export function adaptForeignChannel(channel: ForeignChannel, deps: ForeignChanne
     ...(channel.gateway?.startAccount && {
       gateway: {
         startAccount: (ctx: ChannelAccountContext<ForeignAccount>) => runAccount(channel, ctx, deps),
+        ...(channel.gateway.logoutAccount && {
+          async logoutAccount(cfg: OpenClawConfig, accountId: string) {
+            const account = own(() => config.resolveAccount?.(cfg, accountId));
+            const outcome = await callPlugin(pluginId, "logging out", LOGOUT_LIMIT_MS, () => channel.gateway?.logoutAccount?.({ cfg, accountId, account, runtime: runtimeEnv(deps.log, channel.id) }));
+            const { cleared, loggedOut } = (outcome ?? {}) as { readonly cleared?: unknown; readonly loggedOut?: unknown };
+            return { cleared: cleared === true, ...(typeof loggedOut === "boolean" ? { loggedOut } : {}) };
+          },
+        }),
         // Files lie where the plugin has put them.
         async downloadMedia(_cfg, _accountId, { ref, mimeType }) {
           return { path: ref, mimeType: mimeType ?? "application/octet-stream", fileName: basename(ref), sizeBytes: (await stat(ref)).size };

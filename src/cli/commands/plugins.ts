@@ -8,6 +8,7 @@ import { CliError } from "../errors.ts";
 import { shortenHome } from "../format.ts";
 import { installPlugin, openInstaller, refusals } from "../plugin-installer.ts";
 import { loadPlugins, openCatalog, tryPlugin } from "../plugins.ts";
+import { createPrompter } from "../prompter.ts";
 import { renderTable } from "../table.ts";
 
 const RESTART = "Restart the gateway to load plugins.";
@@ -138,8 +139,9 @@ async function update(cli: Cli, id: string | undefined, flags: { all?: boolean; 
   const outcomes = await refusals((await openInstaller(cli)).update(id === undefined ? "all" : [id], {
     dryRun: flags.dryRun,
     confirmDrift: async ({ id: drifted, spec, expected, actual }) => {
-      cli.note(cli.paint("warn", `${drifted}: the registry gives other bytes for ${spec} than before (${expected} → ${actual}); kept as it is.`));
-      return false;
+      cli.note(cli.paint("warn", `${drifted}: the registry gives other bytes for ${spec} than before (${expected} → ${actual}).`));
+      // A script has nobody who could look at it first.
+      return cli.isTty && createPrompter(cli).confirm({ message: `Take them for ${drifted} all the same?`, initialValue: false });
     },
   }));
   if (outcomes.length === 0) cli.print("No plugin came from the registry.");

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -226,6 +226,23 @@ it("a failed update keeps the old version, and other bytes under the same one ne
   const failing = installer({ npm, writeConfig: () => Promise.reject(new Error("disk full")) });
   expect(await failing.update("all", { confirmDrift: async () => true })).toEqual([{ id: "zap", kind: "failed", reason: "disk full" }]);
   expect([await installed(), await leftovers()]).toEqual(["2", ["zap"]]);
+});
+
+it("what an install or an update that was killed left behind is cleared away by the next, and an old version comes back", async () => {
+  const own = installer();
+  await own.install(await folder("zap"));
+  const work = join(stateDir, "plugins");
+  await mkdir(join(work, ".staging-dead", "plugin"), { recursive: true });
+  // Killed between taking the old version aside and putting the new one in.
+  await mkdir(join(work, ".openclaw-install-backups"), { recursive: true });
+  await rename(join(stateDir, "extensions", "zap"), join(work, ".openclaw-install-backups", "zap"));
+  await own.install(await folder("other"));
+  expect((await leftovers()).toSorted()).toEqual(["other", "zap"]);
+  // Killed after the new one was in: the old one is of no use.
+  await mkdir(join(work, ".openclaw-install-backups", "zap"), { recursive: true });
+  await own.uninstall("other");
+  expect(await leftovers()).toEqual(["zap"]);
+  expect(existsSync(join(stateDir, "extensions", "zap", "index.js"))).toBe(true);
 });
 
 describe("taking out", () => {

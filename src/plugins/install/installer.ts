@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { cp, mkdir, rename, rm, stat } from "node:fs/promises";
+import { cp, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { ifExists, isErrno } from "../../infra/atomic-file.ts";
@@ -69,6 +69,7 @@ export interface PluginInstaller {
 export function createPluginInstaller(deps: PluginInstallerDeps): PluginInstaller {
   const npm = deps.npm ?? createNpmRunner();
   const workRoot = join(deps.stateDir, "plugins");
+  const backups = join(workRoot, ".openclaw-install-backups");
   const placeOf = (id: string): string => join(deps.stateDir, "extensions", checkId(id));
   const stamp = (): string => new Date(deps.now()).toISOString();
 
@@ -76,6 +77,7 @@ export function createPluginInstaller(deps: PluginInstallerDeps): PluginInstalle
   async function exclusively<T>(task: (work: string) => Promise<T>): Promise<T> {
     await mkdir(workRoot, { recursive: true, mode: 0o700 });
     await using _lock = await acquireFileLock(join(workRoot, "install.lock"), { timeoutMs: 10_000 });
+    await clearLeftovers();
     const work = join(workRoot, `.staging-${randomUUID()}`);
     await mkdir(work, { recursive: true, mode: 0o700 });
     try {
@@ -90,6 +92,16 @@ export function createPluginInstaller(deps: PluginInstallerDeps): PluginInstalle
     const trial = (await deps.tryLoad?.(dir, id)) ?? { kind: "ok" };
     if (trial.kind === "broken") throw new PluginInstallError(`plugin "${id}" cannot be loaded: ${trial.reason}`);
     return trial.kind === "unconfigured" ? trial.reason : undefined;
+  }
+
+  /** What a process that was killed has left. Whoever holds the lock is alone. */
+  async function clearLeftovers(): Promise<void> {
+    for (const name of await readdir(workRoot)) if (name.startsWith(".staging-")) await rm(join(workRoot, name), { recursive: true, force: true });
+    for (const id of (await ifExists(readdir(backups))) ?? []) {
+      // Without its successor the old version is the plugin.
+      if (findInstall(deps.config(), id) && !(await exists(placeOf(id)))) await move(join(backups, id), placeOf(id));
+      else await rm(join(backups, id), { recursive: true, force: true });
+    }
   }
 
   async function stage(source: InstallSource, work: string): Promise<StagedPlugin & { readonly missing: string | undefined }> {
@@ -167,14 +179,14 @@ export function createPluginInstaller(deps: PluginInstallerDeps): PluginInstalle
       if (drifted && !(await options.confirmDrift?.({ id, spec, expected: record.integrity ?? "", actual: staged.packed?.integrity ?? "" }))) {
         return { id, kind: "failed", reason: `the registry gives other content for ${spec} than when it was installed; nothing was changed` };
       }
-      await replace(placeOf(id), staged.dir, withInstallRecord(deps.config(), id, { ...recordOf(source, staged, placeOf(id), false), spec, installedAt: record.installedAt }));
+      await replace(id, staged.dir, withInstallRecord(deps.config(), id, { ...recordOf(source, staged, placeOf(id), false), spec, installedAt: record.installedAt }));
       return { id, kind: "updated", from, to };
     });
   }
 
   /** The old folder waits aside until the new one and the config are in place. */
-  async function replace(dir: string, next: string, cfg: OpenClawConfig): Promise<void> {
-    const backup = join(workRoot, ".openclaw-install-backups", `${randomUUID()}`);
+  async function replace(id: string, next: string, cfg: OpenClawConfig): Promise<void> {
+    const [dir, backup] = [placeOf(id), join(backups, id)];
     await mkdir(dirname(backup), { recursive: true, mode: 0o700 });
     const had = await exists(dir);
     if (had) await rename(dir, backup);

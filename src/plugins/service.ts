@@ -80,8 +80,32 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
         log.error(`[plugins] ${record.id} failed to load from ${candidate.entry}: ${errorText(err)}`, { pluginId: record.id });
       }
     }
+    tellLosers();
     if (config.plugins?.slots?.memory !== undefined) checkMemorySlot(memorySlot(config));
     locked = true;
+  }
+
+  /** A channel has one owner, the first that offers it: plugins are loaded in the order of their rank. */
+  function tellLosers(): void {
+    const owners = new Map<string, string>();
+    for (const { pluginId, plugin } of registry.channels) {
+      const channel = plugin.id.toLowerCase();
+      const owner = owners.get(channel);
+      if (owner === undefined) owners.set(channel, pluginId);
+      else lose(pluginId, `channel ${channel} provided by ${owner}`);
+    }
+  }
+
+  function lose(pluginId: string, reason: string): void {
+    note({ level: "warn", message: `disabled: ${reason}`, pluginId });
+    const record = registry.records.find(({ id, status }) => id === pluginId && status === "loaded");
+    if (!record || record.channelIds.length > 1) return;
+    const { hookCount, commands, gatewayMethods, httpHandlers } = record;
+    const brings = (list: readonly { readonly pluginId: string }[]): boolean => list.some((item) => item.pluginId === pluginId);
+    if (hookCount + httpHandlers + commands.length + gatewayMethods.length > 0 || [registry.tools, registry.services, registry.cli, registry.providers].some(brings)) return;
+    // It brought nothing else.
+    record.status = "disabled";
+    record.error = reason;
   }
 
   /** A slot that nothing fills means that there is no memory: it is said why. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { createPluginTrust } from "../../src/plugins/index.ts";
 import { PACKAGE_ROOT } from "../support/gateway.ts";
 import { writePlugin } from "../support/plugin.ts";
 import { pluginWorld as world } from "../support/plugin-world.ts";
@@ -289,6 +290,31 @@ it("a memory without its settings is named and the gateway starts; the command r
   await expect(openclaw("plugins", "enable", "memo")).rejects.toMatchObject({ stderr: expect.stringContaining('Plugin "memo" cannot be the memory yet: invalid config: must have required properties key\nSet plugins.entries.memo.config') as string });
   await openclaw("config", "set", "plugins.entries.memo.config", '{"key":"k"}');
   expect((await openclaw("plugins", "enable", "memo")).stdout).toContain('Exclusive slot "memory" switched from "memory-core" to "memo".');
+});
+
+it("one id has one plugin and one channel one owner; the others say who took it, and a stranger in the workspace does not run", async () => {
+  const says = (text: string): Record<string, string> => plugin(`api.registerCommand({ name: "twin", description: "", handler: () => ({ text: "${text}" }) });`);
+  const brings = (more = ""): Record<string, string> => plugin(`api.registerChannel({ plugin: { id: "Dup", meta: { label: "Dup" }, capabilities: { chatTypes: ["direct"] }, config: { listAccountIds: () => [], resolveAccount: () => ({}) } } }); ${more}`);
+  await using w = await world({
+    async prepare(stateDir) {
+      const [global, workspace] = [join(stateDir, "extensions"), join(stateDir, "workspace", ".openclaw", "extensions")];
+      await writePlugin(global, "twin", says("global"));
+      await createPluginTrust(stateDir, Date.now).trust(await writePlugin(workspace, "twin", says("workspace")));
+      await writePlugin(workspace, "stranger", plugin('globalThis.__strangerRan = true;'));
+      await writePlugin(global, "a-first", brings(), { channels: ["dup"] });
+      await writePlugin(global, "b-second", brings(), { channels: ["dup"] });
+      await writePlugin(global, "c-third", brings('api.registerCommand({ name: "third", description: "", handler: () => ({ text: "3" }) });'), { channels: ["dup"] });
+    },
+  });
+  const twins = w.list().plugins.filter(({ id }) => id === "twin");
+  expect(twins.map(({ origin, status, error }) => [origin, status, error])).toEqual([["workspace", "loaded", undefined], ["global", "disabled", "overridden by workspace plugin"]]);
+  expect(await w.ask("/twin")).toBe("workspace");
+  const said = w.list().diagnostics.map(({ message, pluginId }) => `${pluginId}: ${message}`);
+  expect(said.filter((line) => line.includes("not trusted"))).toEqual([expect.stringContaining(`openclaw plugins trust ${join(w.stateDir, "workspace", ".openclaw", "extensions", "stranger")}`)]);
+  expect([w.record("stranger"), "__strangerRan" in globalThis]).toEqual([undefined, false]);
+  expect(["a-first", "b-second", "c-third"].map((id) => [w.record(id)?.status, w.record(id)?.error])).toEqual([["loaded", undefined], ["disabled", "channel dup provided by a-first"], ["loaded", undefined]]);
+  expect(said).toContain("c-third: disabled: channel dup provided by a-first");
+  expect(await w.ask("/third")).toBe("3");
 });
 
 it("what a plugin says in its code counts too: its kind, paths as they are written, codes of its refusals", async () => {

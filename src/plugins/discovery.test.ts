@@ -52,6 +52,23 @@ describe("plugins on disk", () => {
     expect(await trust.isTrusted(root)).toBe(false);
   });
 
+  it("of a workspace stay untrusted when their files say the same in another way, or lie elsewhere", async () => {
+    const trust = createPluginTrust(join(dir, "state"), () => 0);
+    const root = await plugin("ws/.openclaw/extensions/x", "x");
+    await writeFile(join(root, "w.txt"), "harmless\0z.js\0run()");
+    await trust.trust(root);
+    await writeFile(join(root, "w.txt"), "harmless");
+    await writeFile(join(root, "z.js"), "run()");
+    expect(await trust.isTrusted(root)).toBe(false);
+    await mkdir(join(dir, "ws/src"), { recursive: true });
+    await symlink(join(dir, "ws/src"), join(root, "lib"));
+    await expect(trust.trust(root)).rejects.toThrow("lib is a link that leads out of the plugin");
+    await rm(join(root, "lib"));
+    await symlink(join(root, "z.js"), join(root, "alias.js"));
+    await trust.trust(root);
+    expect(await trust.isTrusted(root)).toBe(true);
+  });
+
   it.each([
     ["a folder that is put aside", async () => plugin("state/extensions/x.bak", "x"), ""],
     ["no manifest", async () => plugin("state/extensions/x", "x", { manifest: null }), "error: plugin manifest not found: "],

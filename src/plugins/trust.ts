@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { ifExists, readJsonFile, writeFileAtomic } from "../infra/atomic-file.ts";
+import { isInside } from "./discovery.ts";
 
 /** Which plugins of workspaces may run, in the state they were seen in. Source: spec decisions §9.3. */
 export interface PluginTrust {
@@ -42,12 +43,27 @@ export function createPluginTrust(stateDir: string, now: () => number): PluginTr
   };
 }
 
-/** sha256 over names and contents, dependencies included: code that is added later is not trusted. */
+/**
+ * sha256 over names, sizes and contents, dependencies included: code that is added later is not trusted, nor what a link brings
+ * in from elsewhere.
+ * @throws Error saying why the folder cannot be trusted
+ */
 async function hashTree(root: string): Promise<string> {
   const hash = createHash("sha256");
   const info = await stat(root);
-  const files = info.isFile() ? [root] : (await readdir(root, { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name)).toSorted();
-  if (files.length > MAX_FILES) throw new Error(`${root} has more than ${MAX_FILES} files; a plugin of a workspace may not be that large.`);
-  for (const path of files) hash.update(`${relative(root, path)}\0`).update(await readFile(path).catch(() => "unreadable")).update("\0");
+  const entries = info.isFile() ? [] : (await readdir(root, { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory());
+  if (entries.length > MAX_FILES) throw new Error(`${root} has more than ${MAX_FILES} files; a plugin of a workspace may not be that large.`);
+  for (const entry of entries.filter((item) => item.isSymbolicLink())) await refuseLinkOut(root, join(entry.parentPath, entry.name));
+  const files = info.isFile() ? [root] : entries.map((entry) => join(entry.parentPath, entry.name)).toSorted();
+  for (const path of files) {
+    // A link to a folder inside has nothing of its own to read.
+    const content = await readFile(path).catch(() => Buffer.from("unreadable"));
+    hash.update(`${relative(root, path)}\0${content.length}\0`).update(content);
+  }
   return hash.digest("hex");
+}
+
+async function refuseLinkOut(root: string, link: string): Promise<void> {
+  const target = await ifExists(realpath(link));
+  if (target !== undefined && !isInside(target, root)) throw new Error(`${relative(root, link)} is a link that leads out of the plugin`);
 }

@@ -10,6 +10,7 @@ export { guardProcess } from "./process-guard.ts";
 export type { PluginHost } from "./registry.ts";
 export type { DispatchReply } from "./runtime/index.ts";
 export { findProvider, listProviders, oauthOf, type LoginMethod, type ModelProvider, type ProviderLogin } from "./providers.ts";
+export { PluginTimeoutError } from "./scope.ts";
 export { createPluginService, type PluginService } from "./service.ts";
 export { createSessionWatch, tellReceived } from "./session-hooks.ts";
 export { deliveryOrigin, hookSubagents, tellSubagentEnded } from "./subagent-hooks.ts";

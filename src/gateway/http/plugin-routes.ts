@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ChannelHttp, ChannelHttpRequest } from "../../channels/contract/index.ts";
+import { PluginTimeoutError } from "../../plugins/index.ts";
 import { readBody } from "./body.ts";
 import { canonicalizeUrl } from "./canonical-path.ts";
 import { SURFACE_ORDER, type HttpSurface, type SurfaceRequest } from "./front-door.ts";
@@ -28,11 +29,19 @@ export interface PluginRoutes {
   addHandler(owner: string, handler: (req: IncomingMessage, res: ServerResponse) => unknown): () => void;
 }
 
+interface HandlerEntry {
+  readonly owner: string;
+  readonly handler: NodeHandler;
+  lateInARow: number;
+}
+
+/** A handler that lets so many requests in a row wait to the end is not asked any more until the next start. */
+const MAX_LATE = 3;
 const CHANNEL_BODY_LIMIT = { maxBytes: 1024 * 1024, timeoutMs: 30_000 };
 
 export function createPluginRoutes(): PluginRoutes {
   let routes: readonly PluginRoute[] = [];
-  let handlers: readonly { readonly owner: string; readonly handler: NodeHandler }[] = [];
+  let handlers: readonly HandlerEntry[] = [];
 
   /** As requests are read; a path that no request can have stays as it is. */
   const canonical = (path: string): string => canonicalizeUrl(path)?.path ?? path;
@@ -53,11 +62,24 @@ export function createPluginRoutes(): PluginRoutes {
       auth: "plugin",
       matches: () => handlers.length > 0,
       async handle({ req, res }) {
-        for (const { handler } of handlers) if ((await handler(req, res)) === true) return true;
+        for (const entry of handlers) if (await isTaken(entry, req, res)) return true;
         return res.headersSent;
       },
     },
   ];
+
+  /** Every request without a route passes here: one handler that hangs must not keep them all. */
+  async function isTaken(entry: HandlerEntry, req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+    try {
+      const taken = (await entry.handler(req, res)) === true;
+      entry.lateInARow = 0;
+      return taken;
+    } catch (err) {
+      if (!(err instanceof PluginTimeoutError) || res.headersSent) throw err;
+      if (++entry.lateInARow >= MAX_LATE) handlers = handlers.filter((other) => other !== entry);
+      return false;
+    }
+  }
 
   return {
     surfaces,
@@ -70,7 +92,7 @@ export function createPluginRoutes(): PluginRoutes {
       };
     },
     addHandler(owner, handler) {
-      const entry = { owner, handler };
+      const entry: HandlerEntry = { owner, handler, lateInARow: 0 };
       handlers = [...handlers, entry];
       return () => {
         handlers = handlers.filter((other) => other !== entry);

@@ -22,7 +22,7 @@ const LATE_FLUSH_MS = 10_000;
  * How far the heap may grow over what lives in it before it is collected. By itself V8 goes by the machine's memory and lets a
  * small daemon on a large one grow to several times what it needs; this costs no measurable time.
  */
-const HEAP_GROWTH = "--heap-growing-percent=60";
+const HEAP_GROWTH = "--heap-growing-percent=80";
 
 /**
  * `openclaw gateway`: serves until a signal. SIGTERM and SIGINT drain and end (a second one ends at once), SIGUSR1 or a restart asked

@@ -9,7 +9,7 @@ import { repairStoredPairing } from "./tool-pairing.ts";
  * false when nothing changed. Messages that `rewrite` returns unchanged must be the same objects.
  */
 export function rewriteBranch(manager: SessionManager, rewrite: (messages: AgentMessage[]) => AgentMessage[]): boolean {
-  const entries = liveEntries(manager.getBranch());
+  const entries = liveEntries(manager);
   const before = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
   const after = rewrite(before);
   const same = before.findIndex((message, i) => message !== after[i]);
@@ -49,12 +49,17 @@ export function repairPairingOnDisk(manager: SessionManager): boolean {
   });
 }
 
-/** What the last compaction left in context, and what came after it. */
-function liveEntries(branch: PiEntry[]): PiEntry[] {
-  const compaction = branch.findLast((entry) => entry.type === "compaction");
-  if (!compaction) return branch;
-  const from = branch.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
-  return branch.slice(from >= 0 ? from : branch.indexOf(compaction));
+/** What the last compaction left in context, and what came after it. Walked from the leaf: a long conversation is not gone through whole. */
+function liveEntries(manager: SessionManager): PiEntry[] {
+  const entries: PiEntry[] = [];
+  let compaction: Extract<PiEntry, { type: "compaction" }> | undefined;
+  for (let entry = manager.getLeafEntry(); entry; entry = entry.parentId === null ? undefined : manager.getEntry(entry.parentId)) {
+    entries.push(entry);
+    if (entry.type === "compaction") compaction ??= entry;
+    if (entry.id === compaction?.firstKeptEntryId) return entries.reverse();
+  }
+  // What it kept is gone: it stands for all before it.
+  return (compaction ? entries.slice(0, entries.indexOf(compaction) + 1) : entries).reverse();
 }
 
 function moveLeafBefore(manager: SessionManager, entry: PiEntry): void {
